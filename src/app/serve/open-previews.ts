@@ -9,7 +9,7 @@ import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts'
 import { DEFAULT_PLAN_BOUNDS } from '../../controllers/previews/bounded/plan-bounds.ts';
 import { PlanningProcesses } from '../../controllers/previews/bounded/planning-processes.ts';
 import { DryRunTrials } from '../../controllers/previews/held/hub-trials.ts';
-import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
+import { planRevisions, type PlanRevisionsInput } from '../../controllers/previews/plan-revisions.ts';
 import type { PlannedSource } from '../../controllers/previews/source-readings.ts';
 import { HubStateWatch } from '../../controllers/previews/pull-requests/hub-state-watch.ts';
 import { KnownRules, type KnownRule } from '../../controllers/previews/pull-requests/preview-statuses.ts';
@@ -225,6 +225,7 @@ function openOne(
     argoPart: () => argoPart(options),
     staleness: () => inventory.age(),
     decides: ownPlacements(options),
+    addOns: addOnsOf(options),
     overdue,
     planWithin,
     budgetOf: (placement: Parameters<SourceLedger['budgetOf']>[0]) => ledger.budgetOf(placement),
@@ -245,6 +246,10 @@ function openOne(
     onError: (error) => emit({ kind: 'error', where: `previews of source ${name}`, error }),
   });
   return { previews, records, rules, url: source.url, holdToPlan: preview.rules.holdToPlan };
+}
+
+function addOnsOf({ addons, budget }: ServeOptions): PlanRevisionsInput['addOns'] {
+  return addons?.duties.includes('install') === true ? { isInstalling: true, budget } : undefined;
 }
 
 /** Undefined: the hub is not asked. */

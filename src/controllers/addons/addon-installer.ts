@@ -13,12 +13,18 @@ import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import pLimit from 'p-limit';
 import { readAddOn } from '@berth/addon/rules/addon-versions';
 import { addOnOwner } from '../../core/addon/install/addon-owner.ts';
+import { type ReleasedRemoval, releasedRemoval } from '../../core/addon/install/held-removal.ts';
 import {
   judgeAddOnRemovals,
   leavingClusters,
   removalGroupOf,
 } from '../../core/addon/install/judge-removals.ts';
-import { installPlacements, planAnnotations, planInstall } from '../../core/addon/install/plan-install.ts';
+import {
+  type InstallPlan,
+  installPlacements,
+  planAnnotations,
+  planInstall,
+} from '../../core/addon/install/plan-install.ts';
 import { recentRemovals } from '../../core/publish/judge/removal-window.ts';
 import { confirmTakeWork, MissingNamespaces } from '../inventory/cluster-namespaces.ts';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
@@ -91,9 +97,7 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
     const waits = await this.#each(joining, (cluster) => this.#install(addOn, cluster));
     if (installPlacements(addOn) !== undefined)
       await this.#each([...this.#inventory.stored(name).values()], (addon) => this.#annotate(addon));
-    const again = [...waits, await this.#remove(addOn, installed, plan.leaving)].filter(
-      (ms) => ms !== undefined,
-    );
+    const again = [...waits, await this.#remove(addOn, installed, plan)].filter((ms) => ms !== undefined);
     return again.length === 0 ? DONE : { kind: 'requeue', afterMs: Math.min(...again) };
   }
 
@@ -159,7 +163,7 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
   async #remove(
     addOn: ClusterManagementAddOn,
     installed: ReadonlyMap<string, ManagedClusterAddOn>,
-    planned: readonly ManagedClusterAddOn[],
+    { joining, leaving: planned }: InstallPlan,
   ): Promise<number | undefined> {
     const { clock, budget, digest, removals, isFollowing } = this.options;
     const { name } = addOn.metadata;
@@ -177,9 +181,9 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
     const leaving = await this.#confirmed(addOn, planned);
     if (leaving.length === 0) return REMOVAL_GATHER_MS;
     const before = await removals.read(removalGroupOf(name));
-    const present = [...installed.values()].filter(
-      ({ metadata }) => metadata.deletionTimestamp === undefined,
-    ).length;
+    const stored = [...installed.values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    // Whether they are made yet must make no difference: a plan counts them, too.
+    const present = stored.length + joining.length;
     const verdict = judgeAddOnRemovals({
       ...{ addOn: name, present, leaving, removals: before, budget, nowMs, digest },
     });
@@ -187,7 +191,8 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
       await this.#hold(addOn, leaving, verdict);
       return HELD_RECHECK_MS;
     }
-    await this.#clear(name);
+    const { code } = leavingClusters(digest, name, leaving);
+    await this.#clear(name, verdict.counted > 0 ? undefined : releasedRemoval(leaving, code));
     if (verdict.counted > 0)
       await removals.persist(removalGroupOf(name), [
         ...recentRemovals(before, nowMs),
@@ -238,8 +243,8 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
     this.options.onEvent?.({ action: 'removals-held', addon: name, clusters, message, token: code });
   }
 
-  async #clear(name: string): Promise<void> {
+  async #clear(name: string, released?: ReleasedRemoval): Promise<void> {
     const stored = this.#inventory.addOns.store.get(name);
-    if (stored !== undefined) await this.#held.clear(stored);
+    if (stored !== undefined) await this.#held.clear(stored, released);
   }
 }

@@ -4,7 +4,13 @@ import { CLUSTER_MANAGEMENT_ADDON, EVENT } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { ConflictError, InputError } from '@berth/runtime/errors';
-import { type AddOnHold, heldAnnotations, heldRemoval } from '../../core/addon/install/held-removal.ts';
+import {
+  type AddOnHold,
+  heldAnnotations,
+  heldRemoval,
+  releasedAnnotations,
+  type ReleasedRemoval,
+} from '../../core/addon/install/held-removal.ts';
 import { RENEWAL_MS, renewEvent } from '../events/lasting-event.ts';
 import type { AddOnManagerOptions } from './addon-inventory.ts';
 
@@ -50,10 +56,11 @@ export class HeldRemovals {
     return !isKnown;
   }
 
-  /** Nothing of the add-on is held. */
-  async clear(object: KubeObject): Promise<void> {
+  /** Nothing of the add-on is held. @param released why its removal is not held any more */
+  async clear(object: KubeObject, released?: ReleasedRemoval): Promise<void> {
     this.#held.delete(object.metadata.name);
-    if (heldRemoval(object) !== undefined) await this.#annotate(object, undefined);
+    if (heldRemoval(object) !== undefined || released !== undefined)
+      await this.#annotate(object, undefined, released);
   }
 
   /** The add-on is gone. */
@@ -62,10 +69,13 @@ export class HeldRemovals {
   }
 
   /** Best effort: the hold does not depend on it. */
-  async #annotate({ metadata }: KubeObject, held: AddOnHold | undefined): Promise<void> {
-    const annotations = heldAnnotations(
-      held && { ...held, since: formatRfc3339(instantFromEpochMs(held.sinceMs)) },
-    );
+  async #annotate(
+    { metadata }: KubeObject,
+    held: AddOnHold | undefined,
+    released?: ReleasedRemoval,
+  ): Promise<void> {
+    const since = formatRfc3339(instantFromEpochMs(held?.sinceMs ?? 0));
+    const annotations = { ...heldAnnotations(held && { ...held, since }), ...releasedAnnotations(released) };
     const isSame = Object.entries(annotations).every(
       ([key, value]) => (metadata.annotations?.[key] ?? null) === value,
     );

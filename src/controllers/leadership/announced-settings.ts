@@ -53,14 +53,16 @@ export async function readAnnouncedSettings(
     const { items } = await hub.list(LEASE, CONTROLLER_LEASES);
     return [...items]
       .sort((a, b) => (renewTimeOf(a) < renewTimeOf(b) ? 1 : -1))
-      .flatMap((lease) => parseSettings(lease.metadata.annotations?.[SETTINGS_ANNOTATION]) ?? []);
+      .flatMap((lease) => settingsIn(lease) ?? []);
   } catch (error) {
     if (error instanceof InputError) return [];
     throw error;
   }
 }
 
-function parseSettings(text: string | undefined): AnnouncedSettings | undefined {
+/** What a controller announced in its Lease. Undefined: nothing, or in the form of another version. */
+export function settingsIn({ metadata }: KubeObject): AnnouncedSettings | undefined {
+  const text = metadata.annotations?.[SETTINGS_ANNOTATION];
   if (text === undefined) return undefined;
   try {
     return settings.parse(JSON.parse(text));

@@ -3,8 +3,10 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { sha256 } from '@berth/runtime/sha256';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
+import { addOnFutures, type AddOnPlanInput } from '../../core/preview/addons/plan-addons.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
 import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
@@ -41,11 +43,13 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     hub === undefined
       ? decider.publishedBefore(baseSnapshot)
       : lastingDecisions(hub.decisions, [...hub.placements, ...baseSnapshot.placements]);
-  const { before, after, transition, judge, waiting, later } = planFutures(
+  const { transition, judge, waiting, later, ...sides } = planFutures(
     { ...input, hub, decider },
     // Without the merge Berth may not decide a placement that only the head declares.
     { declared, hubOnly, decisions, aloneHub: alone.others.length === others.length ? hub : alone.hub },
   );
+  const addOns = addOnFutures({ ...addOnsOf(input), sides: [sides.before, sides.after] });
+  const { before, after } = addOns;
   const plan = explainedPlan([before, after], transition, { decider, judge });
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
@@ -54,11 +58,21 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     ...(isPublishedKnown ? [] : [NOTHING_RECORDED]),
     ...(later.cutAt === undefined ? [] : [`Later changes were computed up to ${later.cutAt}.`]),
   ];
-  const complete = withApplications({ ...plan, waiting, later: later.changes }, [before, after], input, [
-    ...declared.notes,
-    ...notes,
-  ]);
+  const held = addOns.held(plan.placements.filter((one) => one.held !== undefined).map(namespacedName));
+  const hasChanges = plan.hasChanges || held.length > 0;
+  const future = { waiting: [...waiting, ...addOns.waiting], later: later.changes };
+  const complete = withApplications(
+    { ...plan, ...future, addOnsHeld: held, hasChanges },
+    [before, after],
+    input,
+    [...declared.notes, ...notes],
+  );
   return { plan: complete, before, after };
+}
+
+function addOnsOf({ addOns, addOnJudging, now }: ContentPlanInput): Omit<AddOnPlanInput, 'sides'> {
+  const judging = addOnJudging && { ...addOnJudging, digest: sha256, nowMs: Date.parse(now) };
+  return { hub: addOns, judging };
 }
 
 /** Which clusters move, why, and what holds them. */

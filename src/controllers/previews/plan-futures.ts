@@ -6,6 +6,7 @@ import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { sha256 } from '@berth/runtime/sha256';
+import type { AddOnJudging, HubAddOns } from '../../core/preview/addons/plan-addons.ts';
 import { type HubOnlyObjects, hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
@@ -67,6 +68,10 @@ export interface ContentPlanInput {
   readonly applications?: ApplicationContext | undefined;
   /** What the hub holds in place of what Git says. Absent: it holds what Git says. */
   readonly held?: { readonly before: HeldObjects; readonly after: HeldObjects } | undefined;
+  /** What the hub has of add-ons. Absent: without a hub, or it is unknown. */
+  readonly addOns?: HubAddOns | undefined;
+  /** How removals of add-ons are judged. Absent: nothing holds them. */
+  readonly addOnJudging?: Pick<AddOnJudging, 'budget' | 'removalsOf'> | undefined;
   /** The decider of an earlier plan, which makes this plan faster. Absent: a new one. */
   readonly decider?: SideDecider | undefined;
   /** The ApplicationSets that an earlier plan rendered. Absent: none. */

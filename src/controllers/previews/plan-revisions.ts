@@ -42,6 +42,7 @@ import { emulationOf } from './held/emulation.ts';
 import { type HeldSides, readHeldSides, withoutRefusedDeletions } from './held/held-sides.ts';
 import type { HubTrials } from './held/hub-trials.ts';
 import { judgePlan } from './judge-plan.ts';
+import { type GivenAddOns, readAddOns } from './read-addons.ts';
 import { judgeSources, type ReadFleets } from './judge-deletions.ts';
 import type { MemberHeads } from './members/read-members.ts';
 import { planContents } from './plan-contents.ts';
@@ -59,6 +60,8 @@ export interface PlanRevisionsInput {
   readonly others?: readonly SourceDeclaration[] | undefined;
   /** The removal budgets of placements that set none; see `ContentPlanInput`. */
   readonly budgetOf?: ContentPlanInput['budgetOf'];
+  /** What is known of the manager of add-ons. Absent: what controllers announced on the hub counts. */
+  readonly addOns?: GivenAddOns | undefined;
   /** Compare with the merge base of `head` instead of with the tip of `base`. */
   readonly fromMergeBase: boolean;
   readonly now?: string | undefined;
@@ -131,6 +134,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const made = await withoutRefusedDeletions(own.judged, input.trials);
   const deletions = made.deletions.map((one) => withContent(one, content));
   const works = await readWorks(input.hubApi, [sides.base, sides.head], deletions);
+  const addOns = await readAddOns(input.hubApi, [sides.base, sides.head], input.addOns);
   const planned = planContents({
     base: {
       fleet: fleetOf(sides.base, [...baseFleets, ...others]),
@@ -148,6 +152,8 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     rendered: input.memory?.rendered,
     decides: input.decides,
     works: works.items,
+    addOns: addOns.hub,
+    addOnJudging: addOns.judging,
     deletions,
     due: due.map((one) => withContent(one, content)),
     applications: input.applications,
@@ -163,6 +169,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     first: [...notes, ...(input.notes ?? []), ...unread(headFleets), ...unlisted(headFleets)],
     last: [
       ...works.notEvaluated,
+      ...addOns.notes(planned.plan),
       ...sides.notes,
       ...made.notes,
       ...content.notes(),

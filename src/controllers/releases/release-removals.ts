@@ -16,6 +16,7 @@ import {
 } from '@berth/kube/model/kinds';
 import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import { readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
+import { heldRemoval } from '../../core/addon/install/held-removal.ts';
 import { leavingClusters } from '../../core/addon/install/judge-removals.ts';
 import { planInstall } from '../../core/addon/install/plan-install.ts';
 import { selectionBy } from '../inventory/decisions-by-cluster.ts';
@@ -110,6 +111,23 @@ export async function releaseAddOnRemovals(
   const key = { namespace: first.metadata.namespace ?? '', name };
   await hub.mergePatch(MANAGED_CLUSTER_ADDON, key, { metadata }, RELEASE_WRITE);
   return clusters;
+}
+
+/** The removal of an add-on that is held now. */
+export interface HeldAddOnRemoval {
+  readonly code: string;
+  readonly message: string;
+  /** By name. */
+  readonly clusters: readonly string[];
+}
+
+/** @returns undefined if nothing is held, or if the controller has not judged yet what would leave now */
+export async function readHeldAddOn(hub: KubeApi, name: string): Promise<HeldAddOnRemoval | undefined> {
+  const object = await hub.get(CLUSTER_MANAGEMENT_ADDON, { namespace: '', name });
+  const held = object && heldRemoval(object);
+  if (held === undefined) return undefined;
+  const { clusters, code } = leavingClusters(sha256, name, await leavingAddOns(hub, name));
+  return held.code === code ? { code, message: held.message, clusters } : undefined;
 }
 
 /** Those that the controller would remove, by the decisions on the hub. */

@@ -1,8 +1,4 @@
-import {
-  CLUSTER_MANAGEMENT_ADDON,
-  MANAGED_CLUSTER,
-  MANIFEST_WORK_REPLICA_SET,
-} from '@berth/kube/model/kinds';
+import { MANAGED_CLUSTER, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { ManifestWorkReplicaSet, RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { Placement } from '@berth/ocm/kind/placement';
@@ -12,7 +8,6 @@ import { type ClusterChange, clusterChange } from '@berth/placement/result/clust
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { groupBy } from '@berth/runtime/lists/group-by';
-import { formatNameList } from '@berth/runtime/text/name-list';
 import { releaseCodes } from '../publish/approval/approved-plans.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';
@@ -62,6 +57,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
     workloads,
     objects,
     deletionsHeld: [],
+    addOnsHeld: [],
     lostFiles: [],
     applications: [],
     rollouts: planRollouts(head, workloads),
@@ -70,7 +66,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
     clusters: concernedClusters(fleet, placements, head.snapshot, base.snapshot),
     fleet,
     decisions: judges.tables(),
-    notEvaluated: [...notEvaluated(base, head), ...leavingAddOns(workloads)],
+    notEvaluated: notEvaluated(base, head),
   };
 }
 
@@ -94,21 +90,6 @@ function notEvaluated(base: PlanSide, head: PlanSide): string[] {
       `${silent} of ${head.snapshot.clusters.length} clusters have no recorded status: their claims and resources count as absent.`,
     );
   return notes;
-}
-
-/** The manager of add-ons judges by what it removed before and by what is installed, which a plan does not read. */
-function leavingAddOns(workloads: readonly WorkloadPlan[]): readonly string[] {
-  const names = workloads
-    .filter(({ kind, change, removed }) => {
-      const isAddOn = kind === CLUSTER_MANAGEMENT_ADDON.kind;
-      return isAddOn && change !== 'deleted' && removed.length > 0;
-    })
-    .map(({ name }) => name);
-  return names.length === 0
-    ? []
-    : [
-        `Whether the removal budget holds that clusters lose add-on ${formatNameList(names)} is not computed.`,
-      ];
 }
 
 function sum(numbers: readonly number[]): number {

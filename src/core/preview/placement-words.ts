@@ -1,4 +1,4 @@
-import type { Plan, PlacementPlan } from './plan.ts';
+import type { HeldAddOn, Plan, PlacementPlan } from './plan.ts';
 import { formatRef } from '@berth/kube/model/object-ref';
 
 /* What happens to a placement, as a sentence for a person who reviews the change. */
@@ -43,6 +43,11 @@ export function deletionsEffect({ objects, deletionsHeld }: Plan, names: WriteNa
   // The objects do not say which source they are of.
   if (held.length === 0 || deletionsHeld.length > 1) return 'deletes these objects from the hub';
   return `deletes ${names(held)} from the hub`;
+}
+
+/** What the approval of a held add-on does. Goes on after `Approving`. */
+export function addOnEffect({ addOn, clusters }: HeldAddOn, names: WriteNames): string {
+  return `takes add-on ${addOn} from ${names(clusters)}, with its access to the hub`;
 }
 
 interface PlacedClusters {

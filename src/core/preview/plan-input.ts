@@ -1,3 +1,4 @@
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
@@ -22,6 +23,15 @@ export interface PlanSide {
   readonly published?: ReadonlyMap<string, readonly string[]> | undefined;
   /** Works on the hub. If absent, one work of each replica set on each published cluster. */
   readonly works?: readonly Pick<ManifestWork, 'metadata'>[] | undefined;
+  /** By identity of the ClusterManagementAddOn: where add-ons are. If absent, on the published clusters of their placements. */
+  readonly addOns?: ReadonlyMap<string, PlacedWorkload> | undefined;
+}
+
+/** A workload on one side: its clusters and its content. */
+export interface PlacedWorkload {
+  readonly object: KubeObject;
+  readonly placements: readonly string[];
+  readonly clusters: readonly string[];
 }
 
 /** The functions that the plan needs. Each is the code that also runs after the merge. */

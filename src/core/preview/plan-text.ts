@@ -19,7 +19,9 @@ import type { FindingCode, PlanFinding, RuleResult } from './plan-verdict.ts';
 /** `stopped`: a rule of the base denies it, or a part of it would be held. */
 export function planOutcome(plan: Plan): 'none' | 'changes' | 'stopped' {
   if (!plan.hasChanges) return 'none';
-  const isHeld = plan.deletionsHeld.length > 0 || plan.placements.some(({ held }) => held !== undefined);
+  const isHeld =
+    plan.deletionsHeld.length + plan.addOnsHeld.length > 0 ||
+    plan.placements.some(({ held }) => held !== undefined);
   if (isHeld || brokenRules(plan).some(denies)) return 'stopped';
   return 'changes';
 }
@@ -169,11 +171,12 @@ export function planHeadline(plan: Plan, open = plan.summary.held): string {
 }
 
 const MAX_WAITING = 5;
+const HOLDS: readonly WaitingChange['kind'][] = ['hold', 'deletions', 'add-on-held'];
 
 /** `Waiting on main: 1 hold (team-a/web: 1 → 0 clusters, WouldEmpty)`; '' if nothing waits. */
 export function waitingText({ waiting, base }: Plan): string {
   if (waiting.length === 0) return '';
-  const holds = waiting.filter(({ kind }) => kind === 'hold' || kind === 'deletions').length;
+  const holds = waiting.filter(({ kind }) => HOLDS.includes(kind)).length;
   const due = waiting.length - holds;
   const what = [
     ...(holds === 0 ? [] : [formatCount(holds, 'hold')]),
@@ -197,6 +200,10 @@ function waitingItem(change: WaitingChange): string {
       return `deletions of source ${change.subject}`;
     case 'deletion':
       return `${change.subject} is deleted`;
+    case 'add-on-held':
+      return `add-on ${change.subject} stays on ${formatNames(change.clusters, 5)}`;
+    case 'add-on':
+      return `add-on ${change.subject}: ${formatClusterDelta(change.added.length, change.removed.length)}`;
   }
 }
 

@@ -35,6 +35,8 @@ export interface Plan {
   readonly objects: readonly ObjectChange[];
   /** Deletions from the hub that would wait for a release. Only for sources that Berth applies. */
   readonly deletionsHeld: readonly HeldDeletions[];
+  /** Add-ons that clusters would lose, and keep until a release. Only where Berth installs them. */
+  readonly addOnsHeld: readonly HeldAddOn[];
   /** Files that are emptied, or moved out of their source's paths, so that their objects are removed from it. */
   readonly lostFiles: readonly LostFile[];
   /**
@@ -102,6 +104,19 @@ export type WaitingChange =
       readonly kind: 'deletions' | 'deletion';
       /** The source, or the object. */
       readonly subject: string;
+    }
+  | {
+      /** Clusters keep an add-on until a release. */
+      readonly kind: 'add-on-held';
+      readonly subject: string;
+      readonly clusters: readonly string[];
+    }
+  | {
+      /** The manager of add-ons has not followed yet. */
+      readonly kind: 'add-on';
+      readonly subject: string;
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
     };
 
 /** How far a plan looks ahead. */
@@ -139,6 +154,15 @@ export interface HeldDeletions {
   /** The part of the message that says how a person approves it without a pull request. Absent if it says nothing. */
   readonly remedy?: string | undefined;
   readonly token: string;
+}
+
+/** An add-on that clusters keep, though no placement of it selects them any more. */
+export interface HeldAddOn extends Omit<HeldDeletions, 'source'> {
+  readonly addOn: string;
+  /** By name. */
+  readonly clusters: readonly string[];
+  /** It is held only when held changes of placements are approved. The code of all of them approves it, too. */
+  readonly ifApproved?: true;
 }
 
 export interface PlanEnd {

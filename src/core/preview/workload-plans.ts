@@ -1,3 +1,4 @@
+import { CLUSTER_MANAGEMENT_ADDON } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
   identityOf,
@@ -20,15 +21,8 @@ import { ownerLabelValue } from '../work/replica-set/replica-set-child.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { fieldChanges } from './effects/field-changes.ts';
 import type { ManifestChange } from './effects/plan-effects.ts';
-import type { PlanSide } from './plan-input.ts';
+import type { PlacedWorkload, PlanSide } from './plan-input.ts';
 import type { WorkloadPlan } from './plan.ts';
-
-/** A workload on one side: its clusters and its content. */
-export interface PlacedWorkload {
-  readonly object: KubeObject;
-  readonly placements: readonly string[];
-  readonly clusters: readonly string[];
-}
 
 /** By `namespace/name` of a placement. */
 type Published = ReadonlyMap<string, readonly string[]>;
@@ -119,8 +113,9 @@ function workloadsOf(
   clustersOf: (replicaSet: ManifestWorkReplicaSet) => readonly string[],
 ): Map<string, PlacedWorkload> {
   const published = publishedOf(side);
-  const found = new Map<string, PlacedWorkload>();
+  const found = new Map<string, PlacedWorkload>(side.addOns);
   for (const { object } of side.onHub ?? side.objects) {
+    if (side.addOns !== undefined && object.kind === CLUSTER_MANAGEMENT_ADDON.kind) continue;
     const workload = workloadOf(object, published, clustersOf);
     if (workload !== undefined) found.set(identityOf(object), workload);
   }

@@ -44,32 +44,6 @@ const head = side(
   { web: ['c2', 'c3'], db: { misconfigured: ':incorrect priority <b>policy</b> @team' }, new: ['c2'] },
 );
 
-describe('a plan by which clusters lose an add-on', () => {
-  const addOn = (name: string, on: string) =>
-    `apiVersion: addon.open-cluster-management.io/v1alpha1
-kind: ClusterManagementAddOn
-metadata: {name: ${name}}
-spec: {installStrategy: {type: Placements, placements: [{namespace: shop, name: ${on}}]}}
-`;
-  const objects = [...CLUSTERS, placement('web'), placement('db')];
-  const addOns = [addOn('hello', 'web'), addOn('stays', 'db')];
-  const before = side('aaaa', [...objects, ...addOns], { web: ['c1', 'c2'], db: ['c1'] });
-
-  it('says that the hold of it is not computed', () => {
-    const after = side('bbbb', [...objects, ...addOns], { web: ['c2'], db: ['c1'] });
-    const plan = makePlan(before, after, judges);
-    expect(plan.workloads).toMatchObject([{ name: 'hello', removed: ['c1'] }]);
-    expect(plan.notEvaluated).toContain(
-      'Whether the removal budget holds that clusters lose add-on hello is not computed.',
-    );
-  });
-
-  it('says nothing of an add-on that is deleted itself, which is judged', () => {
-    const after = side('bbbb', [...objects, addOn('stays', 'db')], { web: ['c1', 'c2'], db: ['c1'] });
-    expect(makePlan(before, after, judges).notEvaluated.join()).not.toContain('add-on');
-  });
-});
-
 describe('a plan without a known cluster', () => {
   const blind = makePlan(side('aaaa', [placement('web')], {}), side('bbbb', [placement('new')], {}), judges);
 

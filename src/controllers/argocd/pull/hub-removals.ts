@@ -8,11 +8,12 @@ import {
   recentRemovals,
   type Removal,
   type RemovalMemory,
+  REMOVALS_CONFIG_MAP,
 } from '../../../core/publish/judge/removal-window.ts';
 import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
 import { PULL_FIELD_MANAGER } from './pull-options.ts';
 
-const KEY = { namespace: DEFAULT_NAMESPACE, name: 'berth-pull-removals' } as const;
+const KEY = { namespace: DEFAULT_NAMESPACE, name: REMOVALS_CONFIG_MAP } as const;
 /** Names of groups contain characters that a ConfigMap key may not have, so the key is a hash. */
 const KEY_DIGITS = 24;
 
@@ -68,6 +69,17 @@ export class HubRemovals implements RemovalMemory {
   #keyOf(group: string): string {
     return this.#digest(group).slice(0, KEY_DIGITS);
   }
+}
+
+/**
+ * The stored removals of all groups.
+ * @throws InputError for a ConfigMap that cannot be parsed
+ */
+export async function readHubRemovals(
+  hub: Pick<KubeApi, 'get'>,
+): Promise<ReadonlyMap<string, readonly Removal[]>> {
+  const entries = Object.values(dataOf(await hub.get(CONFIG_MAP, KEY))).map(parseEntry);
+  return new Map(entries.map(({ group, removals }) => [group, removals]));
 }
 
 function dataOf(object: KubeObject | undefined): Readonly<Record<string, string>> {

@@ -7,12 +7,14 @@ import { BerthError, errorText } from '@berth/runtime/errors';
 import {
   ADDON_PLACEMENT_SCORE,
   apiVersionOf,
+  CLUSTER_MANAGEMENT_ADDON,
   CONFIG_MAP,
   BUILTIN_KINDS,
   CUSTOM_RESOURCE_DEFINITION,
   type KindInfo,
   LEASE,
   MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   MANIFEST_WORK,
@@ -30,10 +32,12 @@ import {
   type UnreadKind,
 } from '../../../core/preview/inventory/inventory.ts';
 import { redactObject } from '../../../core/preview/inventory/redact-object.ts';
+import { REMOVALS_CONFIG_MAP } from '../../../core/publish/judge/removal-window.ts';
 import { RECORDS_LABEL } from '../../../core/publish/record/compact-record.ts';
 import {
   APPLY_SET_ID_LABEL,
   APPLY_SET_PART_OF_LABEL,
+  DEFAULT_NAMESPACE,
   memberKinds,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
@@ -51,6 +55,19 @@ const NEEDED = [
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT_DECISION,
   ADDON_PLACEMENT_SCORE,
+];
+
+/** What counts toward the removal budget of add-ons. */
+const REMOVALS = {
+  namespace: DEFAULT_NAMESPACE,
+  fieldSelector: `metadata.name=${REMOVALS_CONFIG_MAP}`,
+};
+
+const WHERE_SERVED = [
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  CLUSTER_MANAGEMENT_ADDON,
+  MANAGED_CLUSTER_ADDON,
 ];
 
 export interface InventoryReading {
@@ -71,9 +88,9 @@ export async function readInventory(api: KubeApi, reading: InventoryReading): Pr
   await reader.takeKinds();
   const { argocdNamespace: namespace } = reading;
   await Promise.all([
-    reader.takeWhereServed(MANIFEST_WORK),
-    reader.takeWhereServed(MANIFEST_WORK_REPLICA_SET),
+    ...WHERE_SERVED.map((kind) => reader.takeWhereServed(kind)),
     reader.takeMembers(),
+    reader.tryTake(CONFIG_MAP, REMOVALS),
     reader.tryTake(CONFIG_MAP, { labelSelector: RECORDS_LABEL }),
     reader.takeControllers(),
     reader.takeArgo(namespace),
@@ -144,7 +161,7 @@ class InventoryReader {
     });
     for (const info of definitions.flatMap(kindsOf))
       this.#kinds.set(`${apiVersionOf(info)}/${info.kind}`, info);
-    const kinds = [...BUILTIN_KINDS, ...NEEDED, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, APPLICATION_SET];
+    const kinds = [...BUILTIN_KINDS, ...NEEDED, ...WHERE_SERVED, APPLICATION_SET];
     const names = new Map(
       kinds.map((info) => {
         const apiVersion = apiVersionOf(info);

@@ -227,7 +227,7 @@ function refusalOf(
 }
 
 /** What the plan would hold; after the merge, what is held. */
-function heldChanges({ expected, heldDeletions, merge }: PreviewMemory): readonly HeldChange[] {
+function heldChanges({ expected, heldDeletions, addOns = [], merge }: PreviewMemory): readonly HeldChange[] {
   if (merge?.reported !== undefined)
     return merge.reported.held.flatMap(({ what, token }) => (token === undefined ? [] : [{ what, token }]));
   return [
@@ -235,6 +235,9 @@ function heldChanges({ expected, heldDeletions, merge }: PreviewMemory): readonl
       token === undefined ? [] : [{ token, what: { placement, before, after } }],
     ),
     ...heldDeletions.map(({ source, token }) => ({ token, what: { deletionsOf: source } })),
+    ...addOns.flatMap(({ addOn, clusters, heldToken: token }) =>
+      token === undefined ? [] : [{ token, what: { addOn, leaving: clusters } }],
+    ),
   ];
 }
 

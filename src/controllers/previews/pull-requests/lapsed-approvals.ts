@@ -59,12 +59,18 @@ function stoppedSubjects(
       .filter(({ held }) => held !== undefined)
       .map((one): [string, string] => [approvalOf(namespacedName(one)), one.token]),
     ...plan.deletionsHeld.map(({ source, token }): [string, string] => [deletionsOf(source), token]),
+    ...plan.addOnsHeld.map(({ addOn, token }): [string, string] => [addOnOf(addOn), token]),
   ]);
 }
 
-function subjectOf({ expected, heldDeletions }: PreviewMemory, code: string): string | undefined {
+function subjectOf(
+  { expected, heldDeletions, addOns = [] }: PreviewMemory,
+  code: string,
+): string | undefined {
   const source = heldDeletions.find(({ token }) => token === code)?.source;
   if (source !== undefined) return deletionsOf(source);
+  const addOn = addOns.find(({ heldToken }) => heldToken === code);
+  if (addOn !== undefined) return addOnOf(addOn.addOn);
   const found = expected.find(({ heldToken }) => heldToken === code);
   return found && approvalOf(found.placement);
 }
@@ -75,6 +81,10 @@ function approvalOf(placement: string): string {
 
 function deletionsOf(source: string): string {
   return `approval of the deletions of source ${source}`;
+}
+
+function addOnOf(addOn: string): string {
+  return `approval of the removal of add-on ${addOn}`;
 }
 
 function overrideOf(rule: string): string {

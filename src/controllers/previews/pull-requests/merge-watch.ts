@@ -79,14 +79,19 @@ export class MergeWatch {
     const { approvals } = memory;
     const subject = `${repositoryName}#${number}`;
     const released = await releaseApproved(this.#options, found.held, approvals, subject);
-    const sinceMs = nowMs - merge.followedAtMs;
+    if (released) this.#save(number, { ...memory, merge: { ...merge, releasedAtMs: nowMs } });
+    // An add-on leaves after its placement, and may be held then.
+    const sinceMs = nowMs - Math.max(merge.followedAtMs, merge.releasedAtMs ?? 0);
     const isApproved = ({ token }: HeldAfterMerge): boolean => approvals.some((one) => one.token === token);
     const isOpen =
-      found.differences.length > 0 || found.held.some((one) => !one.isPlanned || isApproved(one));
+      found.isUnderWay ||
+      found.differences.length > 0 ||
+      found.held.some((one) => !one.isPlanned || isApproved(one));
     if (released || (isOpen && sinceMs < SETTLE_MS)) return this.#later(number, CHECK_INTERVAL_MS);
     const followed = this.followed ?? merge.commit;
     await this.#report({ number, memory, merge, followed }, found, signal);
-    if (found.held.length > 0 && sinceMs < MAX_HOLD_MS) return this.#later(number, HOLD_INTERVAL_MS);
+    if (found.held.length > 0 && nowMs - merge.followedAtMs < MAX_HOLD_MS)
+      return this.#later(number, HOLD_INTERVAL_MS);
     this.#end(number);
   }
 
@@ -156,7 +161,7 @@ export class MergeWatch {
   }
 
   #clustersOf(what: HeldChange['what']): readonly string[] | undefined {
-    if ('deletionsOf' in what) return undefined;
+    if (!('placement' in what)) return undefined;
     return new PublishedClusters().read(this.#options.snapshot().decisions).clusters.get(what.placement);
   }
 
@@ -196,10 +201,19 @@ function followedPlan(memory: PreviewMemory, { reported }: SeenMerge): PreviewMe
     ...memory,
     expected: memory.expected.filter(({ placement }) => subjects.has(placement)),
     heldDeletions: memory.heldDeletions.filter(({ source }) => subjects.has(source)),
+    addOns: memory.addOns?.flatMap((one) => {
+      if (subjects.has(addOnSubject(one.addOn))) return [one];
+      return one.heldToken === undefined ? [] : [{ ...one, onlyThisHold: true as const }];
+    }),
   };
 }
 
-/** A name of a source contains no slash, so it is no placement. */
+function addOnSubject(name: string): string {
+  return `add-on ${name}`;
+}
+
+/** A name of a source contains no slash, so it is no placement, and no blank, so it is no add-on. */
 function subjectOf(what: HeldChange['what']): string {
+  if ('addOn' in what) return addOnSubject(what.addOn);
   return 'deletionsOf' in what ? what.deletionsOf : what.placement;
 }

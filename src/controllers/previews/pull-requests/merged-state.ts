@@ -1,9 +1,17 @@
-import { CONFIG_MAP, PLACEMENT } from '@berth/kube/model/kinds';
+import {
+  CLUSTER_MANAGEMENT_ADDON,
+  CONFIG_MAP,
+  MANAGED_CLUSTER_ADDON,
+  PLACEMENT,
+} from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
 import { InputError } from '@berth/runtime/errors';
 import {
   compareMerge,
+  type ExpectedAddOn,
   type HeldAfterMerge,
   type MergeComparison,
   type PlacementAfterMerge,
@@ -19,15 +27,18 @@ import {
 } from '../../../core/publish/approval/publish-annotations.ts';
 import { parentOfSource } from '../../../core/sync/apply-set.ts';
 import { releaseDeletions, releasePlacement } from '../../releases/release-held.ts';
+import { readHeldAddOn, releaseAddOnRemovals } from '../../releases/release-removals.ts';
 import type { PreviewMemory } from './preview-memory.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 
 type HubParts = Pick<PullRequestPreviewsOptions, 'clock' | 'hub' | 'namespace' | 'snapshot'>;
 
+type MergedPlan = Pick<PreviewMemory, 'expected' | 'later' | 'heldDeletions' | 'addOns'>;
+
 /** Compares what is published and held now with what a plan said. */
 export async function readMergedState(
   { clock, snapshot, hub, namespace }: HubParts,
-  { expected, later = [], heldDeletions }: Pick<PreviewMemory, 'expected' | 'later' | 'heldDeletions'>,
+  { expected, later = [], heldDeletions, addOns = [] }: MergedPlan,
   followedAtMs: number,
 ): Promise<MergeComparison> {
   const { placements, decisions } = snapshot();
@@ -50,7 +61,42 @@ export async function readMergedState(
     if (token !== '')
       deletions.push({ what: { deletionsOf: source }, token, message, isPlanned: token === planned });
   }
-  return { held: [...held, ...deletions], differences };
+  const removals = await readAddOnRemovals(hub, addOns, held.length > 0);
+  const { isUnderWay } = removals;
+  return { held: [...held, ...deletions, ...removals.held], differences, isUnderWay };
+}
+
+/** @param isPlacementHeld a placement of the plan is held */
+async function readAddOnRemovals(
+  hub: KubeApi,
+  addOns: readonly ExpectedAddOn[],
+  isPlacementHeld: boolean,
+): Promise<Required<Pick<MergeComparison, 'held' | 'isUnderWay'>>> {
+  const held: HeldAfterMerge[] = [];
+  let isUnderWay = false;
+  for (const name of new Set(addOns.map(({ addOn }) => addOn))) {
+    const planned = addOns.filter(({ addOn }) => addOn === name);
+    const found = await readHeldAddOn(hub, name);
+    const isPlanned = planned.some(({ heldToken }) => heldToken !== undefined && heldToken === found?.code);
+    if (found !== undefined && (isPlanned || planned.every(({ onlyThisHold }) => onlyThisHold !== true))) {
+      const { code: token, message, clusters: leaving } = found;
+      held.push({ what: { addOn: name, leaving }, token, message, isPlanned });
+    } else if (found === undefined) {
+      const due = planned.filter(({ ifApproved }) => ifApproved !== true || !isPlacementHeld);
+      isUnderWay ||= await isOnAny(
+        hub,
+        name,
+        due.flatMap(({ clusters }) => clusters),
+      );
+    }
+  }
+  return { held, isUnderWay };
+}
+
+async function isOnAny(hub: KubeApi, name: string, clusters: readonly string[]): Promise<boolean> {
+  for (const namespace of new Set(clusters))
+    if ((await hub.get(MANAGED_CLUSTER_ADDON, { namespace, name })) !== undefined) return true;
+  return false;
 }
 
 /**
@@ -65,7 +111,10 @@ export async function releaseApproved(
   subject: string,
 ): Promise<boolean> {
   let isReleased = false;
-  for (const { what, token } of held) {
+  // An add-on leaves with its placements. When these are released, other clusters may leave, under another code.
+  const addOns = held.filter(({ what }) => 'addOn' in what);
+  for (const { what, token } of [...held.filter((one) => !addOns.includes(one)), ...addOns]) {
+    if ('addOn' in what && isReleased) continue;
     const approval = approvals.find((one) => one.token === token);
     if (approval === undefined) continue;
     const releasedBy = `${approval.by} on ${subject} at ${new Date(clock.now()).toISOString()}`;
@@ -73,6 +122,7 @@ export async function releaseApproved(
     try {
       if ('deletionsOf' in what)
         await releaseDeletions(hub, { source: what.deletionsOf, namespace }, release);
+      else if ('addOn' in what) await releaseAddOnRemovals(hub, what.addOn, release);
       else await releasePlacement(hub, keyOf(what.placement), release);
       isReleased = true;
     } catch (error) {
@@ -89,16 +139,22 @@ export async function releasedBy(
   { what, token }: Pick<HeldAfterMerge, 'what' | 'token'>,
 ): Promise<string | undefined> {
   if (token === undefined) return undefined;
-  const isDeletion = 'deletionsOf' in what;
-  const object = isDeletion
-    ? await hub.get(CONFIG_MAP, parentOfSource(what.deletionsOf, namespace))
-    : await hub.get(PLACEMENT, keyOf(what.placement));
+  const object = await carrierOf(hub, what, namespace);
   const annotations = object?.metadata.annotations ?? {};
-  const released = isDeletion
-    ? annotations[RELEASE_ANNOTATION]
-    : [annotations[RELEASED_ANNOTATION], annotations[RELEASE_ANNOTATION]].join();
-  if (released?.includes(token) !== true) return undefined;
+  const released = [annotations[RELEASED_ANNOTATION], annotations[RELEASE_ANNOTATION]].join();
+  if (!released.includes(token)) return undefined;
   return annotations[RELEASED_BY_ANNOTATION] ?? 'an annotation in Git';
+}
+
+/** The object that says who released a change. */
+function carrierOf(
+  hub: KubeApi,
+  what: HeldAfterMerge['what'],
+  namespace: string,
+): Promise<KubeObject | undefined> {
+  if ('deletionsOf' in what) return hub.get(CONFIG_MAP, parentOfSource(what.deletionsOf, namespace));
+  if ('addOn' in what) return hub.get(CLUSTER_MANAGEMENT_ADDON, { namespace: '', name: what.addOn });
+  return hub.get(PLACEMENT, keyOf(what.placement));
 }
 
 function keyOf(placement: string): { readonly namespace: string; readonly name: string } {

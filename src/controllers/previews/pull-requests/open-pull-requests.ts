@@ -1,8 +1,10 @@
 import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
+import { CLUSTER_MANAGEMENT_ADDON } from '@berth/kube/model/kinds';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { sha256 } from '@berth/runtime/sha256';
 import { fleetMapSvg } from '../../../core/preview/comment/fleet-map.ts';
 import { heldCodes, type PreviewOutcome } from '../../../core/preview/comment/preview-outcome.ts';
+import type { ExpectedAddOn } from '../../../core/preview/comment/merge-comparison.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import { jointCode } from '../../../core/publish/approval/approval-code.ts';
 import {
@@ -12,6 +14,7 @@ import {
   type RuleOverride,
 } from '../../../core/preview/rules/override-rules.ts';
 import { laterRollouts } from '../../../core/preview/later/later-texts.ts';
+import type { Plan } from '../../../core/preview/plan.ts';
 import { reportPage } from '../../../core/preview/report/report-page.ts';
 import { lapsedApprovals, lapsedText } from './lapsed-approvals.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
@@ -39,7 +42,9 @@ const FLEET_KINDS = [
 /** How many rollouts of a plan are remembered until the merge. */
 const MAX_ROLLOUTS = 20;
 
-const NOTHING = { deletionsHeld: [], later: [], objects: [], rollouts: [] } as const;
+const NOTHING = {
+  ...{ deletionsHeld: [], addOnsHeld: [], later: [], objects: [], rollouts: [], workloads: [] },
+} as const;
 /** Forges show at most 140 characters of a status. */
 const HOW_TO_PLAN = 'Who may write to this repository can comment /berth plan';
 
@@ -255,8 +260,12 @@ export function withOverrides(
 function memoryOf(
   outcome: PreviewOutcome,
   before: PreviewMemory,
-): Pick<PreviewMemory, 'heldDeletions' | 'later' | 'laterRollouts' | 'changesFleet' | 'pastCodes'> {
-  const { deletionsHeld, later, objects, rollouts } = outcome.kind === 'planned' ? outcome.plan : NOTHING;
+): Pick<
+  PreviewMemory,
+  'heldDeletions' | 'addOns' | 'later' | 'laterRollouts' | 'changesFleet' | 'pastCodes'
+> {
+  const plan = outcome.kind === 'planned' ? outcome.plan : NOTHING;
+  const { deletionsHeld, later, objects, rollouts } = plan;
   const staged = laterRollouts({ rollouts }).slice(0, MAX_ROLLOUTS);
   const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
   const earlier = heldCodesOf(before);
@@ -265,16 +274,34 @@ function memoryOf(
     (code) => code !== '' && !codes.includes(code),
   );
   return {
+    addOns: expectedAddOns(plan),
     ...{ heldDeletions: deletionsHeld, later, pastCodes: [...new Set(past)].slice(-MAX_PAST_CODES) },
     laterRollouts: staged.length === 0 ? undefined : staged,
     changesFleet: objects.some(({ ref }) => FLEET_KINDS.includes(ref.kind)) ? true : undefined,
   };
 }
 
-function heldCodesOf({ expected, heldDeletions }: PreviewMemory): readonly string[] {
-  return [...expected.map(({ heldToken }) => heldToken), ...heldDeletions.map(({ token }) => token)].filter(
-    (code) => code !== undefined,
+/** The add-ons that clusters lose, or would. */
+function expectedAddOns({
+  addOnsHeld,
+  workloads,
+}: Pick<Plan, 'addOnsHeld' | 'workloads'>): readonly ExpectedAddOn[] {
+  const leaving = workloads.filter(
+    ({ kind, change, removed }) =>
+      kind === CLUSTER_MANAGEMENT_ADDON.kind && change !== 'deleted' && removed.length > 0,
   );
+  return [
+    ...addOnsHeld.map(({ addOn, clusters, ifApproved, token: heldToken }) => ({
+      ...{ addOn, clusters, heldToken },
+      ...(ifApproved && { ifApproved }),
+    })),
+    ...leaving.map(({ name: addOn, removed: clusters }) => ({ addOn, clusters })),
+  ];
+}
+
+function heldCodesOf({ expected, heldDeletions, addOns = [] }: PreviewMemory): readonly string[] {
+  const codes = [...expected, ...addOns].map(({ heldToken }) => heldToken);
+  return [...codes, ...heldDeletions.map(({ token }) => token)].filter((code) => code !== undefined);
 }
 
 function isPlannedOnOlderBase(memory: PreviewMemory, { headCommit }: PullRequest, base: string): boolean {

@@ -32,6 +32,7 @@ export interface PullRequestPlannerOptions {
   /** The leases that agents are late to renew, where this process gives such agents up. */
   readonly overdue: () => NonNullable<PlanRevisionsInput['overdue']>;
   readonly decides: 'own' | 'all';
+  readonly addOns: PlanRevisionsInput['addOns'];
   readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
   /** Version of Berth, for the digest of the plan. */
   readonly engine: string;
@@ -59,7 +60,7 @@ export async function planPullRequest(
   baseCommit: string,
   signal: AbortSignal,
 ): Promise<PlannedPullRequest> {
-  const { repository, api, headsOf, sources, decides, budgetOf, engine, env } = options;
+  const { repository, api, headsOf, sources, decides, addOns, budgetOf, engine, env } = options;
   try {
     await repository.fetchCommit(headCommit, signal);
     const hub = options.snapshot();
@@ -78,8 +79,7 @@ export async function planPullRequest(
         api,
         sources.map(({ name }) => name),
       ),
-      decides,
-      ...{ budgetOf, engine },
+      ...{ decides, addOns, budgetOf, engine },
       ...(await options.argoPart()),
       ambient: env,
       runsPrograms: !fromFork,

@@ -1,4 +1,8 @@
-import type { ExpectedPlacement, HeldAfterMerge } from '../../../core/preview/comment/merge-comparison.ts';
+import type {
+  ExpectedAddOn,
+  ExpectedPlacement,
+  HeldAfterMerge,
+} from '../../../core/preview/comment/merge-comparison.ts';
 import type { DeniedChange, RuleOverride } from '../../../core/preview/rules/override-rules.ts';
 import type { LaterChange, CommentApproval } from '../../../core/preview/plan.ts';
 import type { LaterRollout } from '../../../core/preview/later/later-texts.ts';
@@ -25,6 +29,8 @@ export interface PreviewMemory {
   readonly changesFleet?: true | undefined;
   /** Sources whose deletions would be held, with the code of the hold. */
   readonly heldDeletions: readonly { readonly source: string; readonly token: string }[];
+  /** Add-ons that clusters lose by the plan. Absent in memories of earlier versions. */
+  readonly addOns?: readonly ExpectedAddOn[] | undefined;
   readonly approvals: readonly CommentApproval[];
   /**
    * How many times somebody asked for another plan of the same commits, and the last of these requests that the comment
@@ -71,6 +77,8 @@ export interface SeenMerge {
   readonly seenAtMs: number;
   /** When the hub was first seen to follow this commit. */
   readonly followedAtMs?: number | undefined;
+  /** When an approval was last carried out. */
+  readonly releasedAtMs?: number | undefined;
   /** The state of the hub when the merge was seen; see `PullRequestPreviewsOptions`. */
   readonly state?: string | undefined;
   /** What was reported first. From then on, only what was held then is followed up. */

@@ -2,7 +2,7 @@ import { type Digest, jointCode } from '../../publish/approval/approval-code.ts'
 import { otherFindings } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
 import { IF_APPROVED } from '../risk/assess-plan.ts';
-import { approvalEffect, deletionsEffect } from '../placement-words.ts';
+import { addOnEffect, approvalEffect, deletionsEffect } from '../placement-words.ts';
 import type { HeldDeletions, PlacementPlan, Plan, PlannedHold, CommentApproval } from '../plan.ts';
 import type { PreviewRules } from '../preview-rules.ts';
 import { listBlock, type ListBlock, names } from './comment-blocks.ts';
@@ -98,7 +98,12 @@ export function heldBlocks(plan: Plan, { approvals, commands }: Approvable): rea
     const { who, end } = approval(token);
     return [`- ${heldText(placement, held, who, why)}${remedyText(held, takesCommands)}${end}`];
   });
-  return listBlock([...deletions, ...placements], MAX_HELD, 'held change');
+  const addOns = plan.addOnsHeld.map((held) => {
+    const { who, end } = approval(held.token);
+    const effect = `**${who} ${addOnEffect(held, names)}.**`;
+    return `- **Add-on ${code(held.addOn)}**: ${problemText(held)} ${effect}${remedyText(held, takesCommands)}${end}`;
+  });
+  return listBlock([...deletions, ...placements, ...addOns], MAX_HELD, 'held change');
 }
 
 function heldText(placement: PlacementPlan, held: PlannedHold, who: string, why: string): string {

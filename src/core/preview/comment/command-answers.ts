@@ -16,7 +16,9 @@ export interface HeldChange {
         readonly after: readonly string[] | undefined;
       }
     /** The source whose deletions are held. */
-    | { readonly deletionsOf: string };
+    | { readonly deletionsOf: string }
+    /** The clusters that would lose an add-on. */
+    | { readonly addOn: string; readonly leaving: readonly string[] };
 }
 
 const MAX_CHANGES = 10;
@@ -88,6 +90,7 @@ function whatToType({ held, isMerged, all }: Holds): string {
 /** `team-a/web leaves c1 and joins c2` */
 function changeText({ what }: HeldChange): string {
   if ('deletionsOf' in what) return `the deletions of source ${code(what.deletionsOf)} are made`;
+  if ('addOn' in what) return `add-on ${code(what.addOn)} leaves ${names(what.leaving, MAX_NAMES)}`;
   const { placement, before, after } = what;
   if (after === undefined) return `the held change of ${code(placement)} is made`;
   return `${code(placement)} ${movesText(before, after)}`;

@@ -13,6 +13,19 @@ export interface ExpectedPlacement {
   readonly heldToken: string | undefined;
 }
 
+/** What a plan said of an add-on that clusters lose, stored until the pull request is merged. */
+export interface ExpectedAddOn {
+  readonly addOn: string;
+  /** Those that lose it, or keep it while that is held. */
+  readonly clusters: readonly string[];
+  /** The approval code, if that would be held. */
+  readonly heldToken?: string | undefined;
+  /** It would be held only after the approval of placements. */
+  readonly ifApproved?: true | undefined;
+  /** Another hold of it is not by this merge. */
+  readonly onlyThisHold?: true | undefined;
+}
+
 /** What a plan said of placements. */
 export interface ExpectedMerge {
   readonly expected: readonly ExpectedPlacement[];
@@ -58,6 +71,8 @@ export interface MergeDifference {
 export interface MergeComparison {
   readonly held: readonly HeldAfterMerge[];
   readonly differences: readonly MergeDifference[];
+  /** What the plan says of an add-on is not done yet, or not held yet. */
+  readonly isUnderWay?: boolean;
 }
 
 /** Between the clocks of the plan and of the decisions. */

@@ -118,6 +118,7 @@ function heldTitle(held: readonly HeldAfterMerge[]): string {
 
 function heldSubject({ what }: HeldAfterMerge): string {
   if ('deletionsOf' in what) return `the deletions of source ${code(what.deletionsOf)}`;
+  if ('addOn' in what) return `add-on ${code(what.addOn)} stays on ${names(what.leaving, MAX_NAMES)}`;
   if (what.before.length === 0) return `${code(what.placement)} stays on no cluster`;
   return `${code(what.placement)} stays on ${names(what.before, MAX_NAMES)}`;
 }
@@ -130,11 +131,16 @@ function heldLine(one: HeldAfterMerge): string {
 }
 
 function endedLine({ what, releasedBy, cause, clusters = [] }: EndedHold): string {
-  const isDeletion = 'deletionsOf' in what;
-  const subject = isDeletion ? `the deletions of source ${code(what.deletionsOf)}` : code(what.placement);
-  const where = isDeletion
-    ? ''
-    : ` It is on ${clusters.length === 0 ? 'no cluster' : names(clusters, MAX_NAMES)}.`;
+  const subject =
+    'deletionsOf' in what
+      ? `the deletions of source ${code(what.deletionsOf)}`
+      : 'addOn' in what
+        ? `the removal of add-on ${code(what.addOn)} from ${names(what.leaving, MAX_NAMES)}`
+        : code(what.placement);
+  const where =
+    'placement' in what
+      ? ` It is on ${clusters.length === 0 ? 'no cluster' : names(clusters, MAX_NAMES)}.`
+      : '';
   if (releasedBy !== undefined) return `- ${subject}: released by ${prose(releasedBy)}.${where}`;
   const why = cause === undefined ? '' : `: ${causeText(cause)}`;
   return `- ${subject}: not held any more${why}.${where}`;

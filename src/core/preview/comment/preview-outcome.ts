@@ -52,6 +52,7 @@ export function previewVerdict(
   const text = [
     headline,
     ...(plan.deletionsHeld.some(isOpen) ? ['deletions would be held'] : []),
+    ...addOnsText(plan.addOnsHeld.filter(isOpen)),
     ...approvedText(codes, approvals),
     ...(denied === 0 ? [] : [denied === 1 ? 'a guard rule denies it' : `${denied} guard rules deny it`]),
     ...(overridden === 0
@@ -60,6 +61,12 @@ export function previewVerdict(
   ].join('; ');
   if (open.length > 0 || denied > 0) return { level: 'stopped', text };
   return { level: 'changes', text };
+}
+
+/** `clusters would keep add-on hello`, if any is held. */
+function addOnsText(held: Plan['addOnsHeld']): readonly string[] {
+  if (held.length === 0) return [];
+  return [`clusters would keep add-on ${formatNameList(held.map(({ addOn }) => addOn))}`];
 }
 
 /** `1 held change is approved by ada`, if any is. */
@@ -78,10 +85,10 @@ export function hintSentence(hint: string): string {
 }
 
 /** The codes of everything in a plan that would be held. */
-export function heldCodes({ placements, deletionsHeld }: Plan): readonly string[] {
+export function heldCodes({ placements, deletionsHeld, addOnsHeld }: Plan): readonly string[] {
   return [
     ...placements.filter(({ held }) => held !== undefined).map(({ token: code }) => code),
-    ...deletionsHeld.map(({ token: code }) => code),
+    ...[...deletionsHeld, ...addOnsHeld].map(({ token: code }) => code),
   ];
 }
 

@@ -11,10 +11,12 @@ import {
 import { APPLY_SET_ID_LABEL, APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
 import {
   ADDON_PLACEMENT_SCORE,
+  CLUSTER_MANAGEMENT_ADDON,
   CONFIG_MAP,
   type KindInfo,
   LEASE,
   MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   MANIFEST_WORK,
@@ -25,6 +27,7 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { Digest } from '../../publish/approval/approval-code.ts';
+import { REMOVALS_CONFIG_MAP } from '../../publish/judge/removal-window.ts';
 import { RECORDS_LABEL } from '../../publish/record/compact-record.ts';
 import { withoutContent } from './work-content.ts';
 
@@ -43,7 +46,8 @@ const CLUSTER_KEYS = ['name', 'server', 'project'];
 /** Keys of the ConfigMaps of plugin generators. `token` names a Secret. */
 const PLUGIN_KEYS = ['baseUrl', 'token', 'requestTimeout'];
 /** Annotations of all objects that are kept: those that configure Berth and OCM's schedulers. */
-const READ_ANNOTATIONS = /^(berth\.dev|cluster\.open-cluster-management\.io|applyset\.kubernetes\.io)\//;
+const READ_ANNOTATIONS =
+  /^((berth\.dev|cluster\.open-cluster-management\.io|applyset\.kubernetes\.io)\/|addon\.open-cluster-management\.io\/lifecycle$)/;
 const OCM_GROUP = /\.open-cluster-management\.io$/;
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -69,6 +73,8 @@ export function redactObject(
   if (is(PLACEMENT_DECISION) || is(ADDON_PLACEMENT_SCORE)) return { ...known, ...part(object, 'status') };
   if (is(MANIFEST_WORK) || is(MANIFEST_WORK_REPLICA_SET))
     return isMember(object) ? withoutContent({ ...known, ...part(object, 'spec') }, options.digest) : known;
+  if (is(CLUSTER_MANAGEMENT_ADDON)) return { ...known, ...part(object, 'spec') };
+  if (is(MANAGED_CLUSTER_ADDON)) return { ...known, spec: configsOf(object) };
   if (is(LEASE)) return known;
   if (is(APPLICATION_SET)) return { ...known, ...part(object, 'spec') };
   if (is(CONFIG_MAP)) return redactConfigMap(object, known, options);
@@ -142,6 +148,12 @@ function memberMetadata(metadata: ObjectMeta): ObjectMeta {
   });
 }
 
+/** Which configurations an add-on of a cluster names. */
+function configsOf(object: KubeObject): Fields {
+  const { configs } = (object['spec'] ?? {}) as Fields;
+  return configs === undefined ? {} : { configs };
+}
+
 function withoutBundles(spec: unknown): unknown {
   const { managedClusterClientConfigs: configs, ...rest } = (spec ?? {}) as Fields;
   if (!Array.isArray(configs)) return rest;
@@ -156,7 +168,8 @@ function redactConfigMap(
 ): KubeObject | undefined {
   const { labels = {}, namespace } = object.metadata;
   const data = (object['data'] ?? {}) as Readonly<Record<string, string>>;
-  if (labels[RECORDS_LABEL] !== undefined) return { ...known, data };
+  if (labels[RECORDS_LABEL] !== undefined || object.metadata.name === REMOVALS_CONFIG_MAP)
+    return { ...known, data };
   if (namespace === argocdNamespace && data['baseUrl'] !== undefined)
     return { ...known, data: withoutToken(only(data, PLUGIN_KEYS)) };
   if (labels[APPLY_SET_ID_LABEL] !== undefined) return known;

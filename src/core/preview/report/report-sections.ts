@@ -6,7 +6,7 @@ import { planRows } from '../comment/plan-rows.ts';
 import { type Approvable, approvalCommand, approvedFindings } from '../comment/approval-blocks.ts';
 import { heldCodes } from '../comment/preview-outcome.ts';
 import { contentChanges } from '../content-changes.ts';
-import { approvalEffect, deletionsEffect, movesText } from '../placement-words.ts';
+import { approvalEffect, addOnEffect, deletionsEffect, movesText } from '../placement-words.ts';
 import {
   approvalAnnotation,
   approvalTitle,
@@ -102,6 +102,9 @@ function heldSection(plan: Plan, approvable: Approvable): string {
   const blocks = [
     ...plan.deletionsHeld.map(({ source, message, token }) =>
       block(`Deletions of source ${source}`, message, deletionsEffect(plan, names), token),
+    ),
+    ...plan.addOnsHeld.map((held) =>
+      block(`Add-on ${held.addOn}`, held.message, addOnEffect(held, names), held.token),
     ),
     ...planRows(plan).flatMap(({ placement: key }) => {
       const placement = placementOf(plan, key);

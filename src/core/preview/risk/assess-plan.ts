@@ -93,6 +93,14 @@ function placementRisks({ plan }: RiskInput, locate: Locate): readonly PlanFindi
         message,
       }),
     ),
+    ...plan.addOnsHeld.map(
+      ({ addOn, message }): PlanFinding => ({
+        code: 'held',
+        severity: 'danger',
+        subject: `add-on ${addOn}`,
+        message: `${WOULD_BE_HELD}: ${message}`,
+      }),
+    ),
     ...plan.lostFiles.map(
       (lost): PlanFinding => ({
         code: 'file-lost',

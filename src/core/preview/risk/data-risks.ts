@@ -8,7 +8,8 @@ import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
 import { isLive } from '../../registration/health/is-live.ts';
 import { formatCount, formatNames } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
-import { placedWorkloads, type PlacedWorkload } from '../workload-plans.ts';
+import type { PlacedWorkload } from '../plan-input.ts';
+import { placedWorkloads } from '../workload-plans.ts';
 import { type Locate, removedClusters, type RiskInput, unregisteredClusters } from './risk-input.ts';
 
 /** An object that a workload applied, and that clusters delete. */

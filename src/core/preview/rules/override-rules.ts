@@ -45,9 +45,9 @@ export function overrideRules(
 
 /** What a plan moves and changes, without times, places in files and what is only said about it. */
 function changeOf(digest: Digest, plan: Plan): string {
-  const { placements, deletionsHeld, objects, workloads, applications } = plan;
+  const { placements, deletionsHeld, addOnsHeld, objects, workloads, applications } = plan;
   const content = [
-    ...[placements, deletionsHeld].map((list) => list.map(({ token }) => token)),
+    ...[placements, deletionsHeld, addOnsHeld].map((list) => list.map(({ token }) => token)),
     objects.map(({ location: _location, ...object }) => object),
     ...[workloads, applications],
   ];

@@ -66,6 +66,10 @@ export function renderPlanText(plan: Plan, colour = false): string {
       plan.deletionsHeld.map(({ source, message }) => `! source ${source}: ${message}`),
     ),
     ...section(
+      'Add-ons held',
+      plan.addOnsHeld.map(({ addOn, message }) => `! add-on ${addOn}: ${message}`),
+    ),
+    ...section(
       'Files that lose their objects',
       plan.lostFiles.map((lost) => `! ${lostFileText(lost)}`),
     ),

@@ -12,11 +12,12 @@ export const RELEASE_ANNOTATION = 'berth.dev/release';
 export const PLAN_ANNOTATION = 'berth.dev/plan';
 /**
  * On a Placement: the code that `berth release` approved. It is never in Git. It is a separate
- * key, because a release in Git and a release by hand would conflict under server-side apply.
+ * key, because a release in Git and a release by hand would conflict under server-side apply. On a
+ * ClusterManagementAddOn: that of the last released removal.
  */
 export const RELEASED_ANNOTATION = 'berth.dev/released';
 /**
- * Who approved a release. On a Placement: user and time of `berth release`. On the parent of an
+ * Who approved a release. On a Placement or an add-on: user and time of `berth release`. On the parent of an
  * ApplySet: the same, or author and commit of a release in Git.
  */
 export const RELEASED_BY_ANNOTATION = 'berth.dev/released-by';

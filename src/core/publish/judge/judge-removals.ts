@@ -1,5 +1,6 @@
 import type { ObjectMeta } from '@berth/kube/model/object-meta';
 import { formatNameList } from '@berth/runtime/text/name-list';
+import { REMEDY_BEGINS } from '../approval/approval-code.ts';
 import { releaseCodes } from '../approval/approved-plans.ts';
 import { RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from './removal-budget.ts';
@@ -35,7 +36,13 @@ export interface RemovalWords {
 
 export type RemovalVerdict =
   | { readonly kind: 'remove' /** How many count toward the budget. */; readonly counted: number }
-  | { readonly kind: 'held'; readonly code: string; readonly message: string };
+  | {
+      readonly kind: 'held';
+      readonly code: string;
+      readonly message: string;
+      /** The part of the message that says how a person approves it. */
+      readonly remedy: string;
+    };
 
 /** Decides whether all of a group may leave, or none: within the budget, or released by the approval code. */
 export function judgeRemovals(group: LeavingGroup, words: RemovalWords): RemovalVerdict {
@@ -47,9 +54,9 @@ export function judgeRemovals(group: LeavingGroup, words: RemovalWords): Removal
   if (leaving.some((metadata) => releaseCodes(metadata).includes(code)))
     return { kind: 'remove', counted: 0 };
   const earlier = recent > 0 ? `, after ${recent} in the last minutes` : '';
-  const message =
-    `${leaving.length} of ${present} ${words.what}${earlier} (budget ${limit}): ${formatNameList(names)}. ` +
-    `${words.stay} To approve this change: ${words.command} --token ${code}, ` +
-    `or set the annotation ${RELEASE_ANNOTATION}: "${code}" on ${words.carrier}.`;
-  return { kind: 'held', code, message };
+  const remedy =
+    `${REMEDY_BEGINS} set the annotation ${RELEASE_ANNOTATION}: "${code}" on ${words.carrier}, ` +
+    `or run: ${words.command} --token ${code}`;
+  const problem = `${leaving.length} of ${present} ${words.what}${earlier} (budget ${limit}): ${formatNameList(names)}.`;
+  return { kind: 'held', code, message: `${problem} ${words.stay} ${remedy}`, remedy };
 }

@@ -4,6 +4,9 @@ export interface Removal {
   readonly count: number;
 }
 
+/** The ConfigMap in Berth's namespace that has them, where they are stored on the hub. */
+export const REMOVALS_CONFIG_MAP = 'berth-pull-removals';
+
 /** Recent removals by group. They must survive a restart and a change of leader. */
 export interface RemovalMemory {
   read(group: string): Promise<readonly Removal[]>;

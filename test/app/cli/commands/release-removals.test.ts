@@ -29,7 +29,7 @@ describe('berth release --application-set', () => {
 
   it('approves what is held, by the command that the hold names', async () => {
     const code = await deleteAll();
-    expect(fleet.held[0]?.message).toContain(`berth release --application-set argocd/shop --token ${code},`);
+    expect(fleet.held[0]?.message).toContain(`berth release --application-set argocd/shop --token ${code}`);
     expect(await release(code)).toHaveLength(6);
     await fleet.settle();
     expect(fleet.works()).toEqual([]);

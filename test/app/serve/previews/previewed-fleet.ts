@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openForge } from '@berth/forge/open-forge';
+import type { AddOnDuty } from '../../../../src/core/addon/addon-duties.ts';
 import type { PreviewRules } from '../../../../src/core/preview/preview-rules.ts';
 import type { ServeSource } from '../../../../src/controllers/sources/progress/source-options.ts';
 import type { ForgeProvider } from '@berth/forge/request/forge-repository';
@@ -23,10 +24,11 @@ export const RULES: PreviewRules = {
   holdToPlan: false,
 };
 
-/** The settings that say whether the hub is asked. */
-interface DryRuns {
+/** Whether the hub is asked, and what the controller does for add-ons. */
+interface Settings {
   readonly ofSource?: boolean | undefined;
   readonly ofController?: boolean | undefined;
+  readonly addons?: readonly AddOnDuty[] | undefined;
 }
 
 /** A served fleet whose repository is at a forge. */
@@ -54,13 +56,14 @@ export class PreviewedFleet {
   async serve(
     files: Readonly<Record<string, string>>,
     rules: Partial<PreviewRules> = {},
-    dryRuns: DryRuns = {},
+    settings: Settings = {},
   ): Promise<void> {
     this.fleet.git.commit({ ...baseFiles, ...files }, 'Base');
-    await this.restart(rules, dryRuns);
+    await this.restart(rules, settings);
   }
 
-  async restart(rules: Partial<PreviewRules> = {}, { ofSource, ofController }: DryRuns = {}): Promise<void> {
+  async restart(rules: Partial<PreviewRules> = {}, settings: Settings = {}): Promise<void> {
+    const { ofSource, ofController, addons } = settings;
     const webhookSecret = join(this.fleet.dataDir, 'webhook-secret');
     writeFileSync(webhookSecret, SECRET);
     const source: ServeSource = {
@@ -89,6 +92,7 @@ export class PreviewedFleet {
       http,
       log: this.#log,
       dryRuns: ofController,
+      ...(addons && { addons: { duties: addons, clock: this.fleet.clock } }),
     });
     this.#url = running.url ?? '';
     await running.whenReady();

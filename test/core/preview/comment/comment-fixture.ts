@@ -113,6 +113,7 @@ export function plan(over: Partial<Plan>): Plan {
     waiting: [],
     later: [],
     deletionsHeld: [],
+    addOnsHeld: [],
     lostFiles: [],
     applications: [],
     rollouts: [],

@@ -75,6 +75,9 @@ const leaving = large.filter((_, at) => at % 7 === 0).map(({ name }) => name);
 const joining = large.filter((_, at) => at % 11 === 1).map(({ name }) => name);
 
 /** Beside those of render-comment.test.ts. */
+const ADD_ON_REMEDY =
+  'To approve this change, set the annotation berth.dev/release: "1a1b2c3d4e5f" on one of their ManagedClusterAddOns, or run: berth release --addon cluster-proxy --token 1a1b2c3d4e5f';
+
 export const MORE_SITUATIONS: Readonly<Record<string, PreviewComment>> = {
   'placement-created': comment(
     planned(
@@ -330,6 +333,23 @@ export const MORE_SITUATIONS: Readonly<Record<string, PreviewComment>> = {
             added: [move('c`2`', '\u202etxet\u202c | cells')],
           }),
         ],
+      }),
+    ),
+  ),
+  'add-on-held': comment(
+    planned(
+      plan({
+        placements: [drained],
+        addOnsHeld: [
+          {
+            addOn: 'cluster-proxy',
+            clusters: ['c1'],
+            message: `1 of 4 clusters would lose add-on cluster-proxy, after 2 in the last minutes (budget 2): c1. They keep it. ${ADD_ON_REMEDY}`,
+            remedy: ADD_ON_REMEDY,
+            token: '1a1b2c3d4e5f',
+          },
+        ],
+        waiting: [{ kind: 'add-on-held', subject: 'logs', clusters: ['c2', 'c4'] }],
       }),
     ),
   ),

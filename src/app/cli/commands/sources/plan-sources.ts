@@ -19,7 +19,7 @@ interface PlanSourceFlags extends SettingsFlags {
   readonly deletionWindow?: string;
 }
 
-type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf' | 'notes'>;
+type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf' | 'addOns' | 'notes'>;
 
 /**
  * The sources of a plan: those in the clone are read at its two commits; all others are fetched,
@@ -62,6 +62,7 @@ export async function planSources(
       report(`fetching ${source.name}`);
       return all.indexOf(source);
     }),
+    addOns: { budget: defaultsOf(flags).removalBudget },
     budgetOf: ({ metadata }) =>
       budgets.get(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '') ?? defaults.removalBudget,
   };
@@ -98,6 +99,7 @@ function planned(
       paths: flags.path.length > 0 ? flags.path : (source.paths ?? []),
     })),
     budgetOf: () => budgets.removalBudget ?? defaults.removalBudget,
+    addOns: { budget: budgets.removalBudget },
   };
 }
 
