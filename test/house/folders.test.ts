@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, normalize } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SOURCES, sourceFiles, TESTS } from './source-files.ts';
 
@@ -152,7 +152,7 @@ describe('the exports of a package', () => {
     const unused = Object.entries(exports).filter(
       ([path, file]) =>
         !existsSync(`packages/${name}/${file}`) ||
-        !users.some(({ text }) => text.includes(`'@berth/${name}/${path.slice(2)}'`)),
+        !users.some(({ text }) => text.includes(`'${join(`@berth/${name}`, path)}'`)),
     );
     expect(unused).toEqual([]);
   });

@@ -36,7 +36,7 @@ function exportOf(target: string): string {
   const { exports } = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')) as {
     readonly exports: Readonly<Record<string, string>>;
   };
-  return join('packages', name, exports[`./${path.join('/')}`] ?? 'missing');
+  return join('packages', name, exports[['.', ...path].join('/')] ?? 'missing');
 }
 
 function isReached(from: string, wanted: string): boolean {

@@ -19,7 +19,7 @@ import pLimit from 'p-limit';
 import { isOfTemplate, readClusterAddOn, storedReferences } from '@berth/addon/rules/addon-versions';
 import { knownSpecHash } from '@berth/addon/rules/config-hash';
 import { planConfiguration } from '../../core/addon/configuration/plan-configuration.ts';
-import type { ConfigLookup } from '../../core/addon/configuration/plan-references.ts';
+import type { ConfigLookup } from '@berth/addon/rules/config-references';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
 import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 

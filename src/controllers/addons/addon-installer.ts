@@ -12,7 +12,7 @@ import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import pLimit from 'p-limit';
 import { readAddOn } from '@berth/addon/rules/addon-versions';
-import { addOnOwner } from '../../core/addon/install/addon-owner.ts';
+import { addOnOwner } from '@berth/addon/rules/addon-owner';
 import { type ReleasedRemoval, releasedRemoval } from '../../core/addon/install/held-removal.ts';
 import {
   judgeAddOnRemovals,

@@ -5,7 +5,7 @@ import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
-import { planOwners } from '../../core/addon/install/addon-owner.ts';
+import { planOwners } from '@berth/addon/rules/addon-owner';
 import { findMissingManager, withManagerVerdict } from '../../core/addon/install/missing-manager.ts';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
 

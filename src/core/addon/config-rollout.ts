@@ -1,3 +1,4 @@
+import { sameKind, sameReferent } from '@berth/addon/rules/config-references';
 import type { Condition } from '@berth/kube/model/object-meta';
 import type {
   AddOnConfig,
@@ -222,14 +223,6 @@ function grouped(configs: readonly DesiredConfig[]): Configs {
 
 function overridden(configs: Configs, by: Configs): Configs {
   return new Map([...configs, ...by]);
-}
-
-export function sameKind(left: ConfigKind, right: ConfigKind): boolean {
-  return left.group === right.group && left.resource === right.resource;
-}
-
-export function sameReferent(left: ConfigReferent, right: ConfigReferent): boolean {
-  return left.name === right.name && (left.namespace ?? '') === (right.namespace ?? '');
 }
 
 export function isConfig({ desiredConfig }: DefaultConfigReference, config: ConfigReferent): boolean {

@@ -84,6 +84,8 @@ export class AddOnRegistration extends AddOnController {
     const stale = this.#ofAddOn(key).filter((one) => !kept.has(keyOf(one)));
     const live = ({ kind, object }: DesiredObject): KubeObject | undefined =>
       this.options.cache.of(kind).store.get(namespacedName(object.metadata));
+    const taken = wanted.find((one) => ![undefined, key].includes(this.#ownerOf(live(one))));
+    if (taken !== undefined) return nameTaken(taken, this.#ownerOf(live(taken)));
     const writes = [
       ...wanted.flatMap((one) => writesToMatch(live(one), one)),
       ...stale.map((one) => ({ do: 'delete' as const, ...one })),
@@ -109,10 +111,25 @@ export class AddOnRegistration extends AddOnController {
     for (const one of this.#ofAddOn(key)) await writeObject(hub, { do: 'delete', ...one }, ADDON_MANAGER);
   }
 
+  /** The add-on of a cluster for which an object with rights was made, as `CLUSTER/ADDON`. */
+  #ownerOf(object: KubeObject | undefined): string | undefined {
+    const keys = object && this.#source.permissions.map(({ keysOf }) => keysOf(object));
+    return [keys ?? []].flat(2).find((key) => key !== undefined);
+  }
+
   /** The objects with rights that the add-on has. */
   #ofAddOn(key: string): readonly DesiredObject[] {
     return this.#permissions.flatMap(({ of, byAddOn }) =>
       byAddOn.get(key).map((object) => ({ kind: of.kind, object })),
     );
   }
+}
+
+/** Two clusters would take the rights from each other forever. */
+function nameTaken({ kind, object: { metadata } }: DesiredObject, owner: string | undefined): InputError {
+  return new InputError(`has the rights of add-on ${owner}`, {
+    code: 'addons.name-taken',
+    subject: `${kind.kind} ${namespacedName(metadata)}`,
+    hint: 'give each cluster a name of its own',
+  });
 }

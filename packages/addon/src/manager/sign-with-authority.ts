@@ -1,4 +1,5 @@
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { errorText, TransientError } from '@berth/runtime/errors';
 import type { SignedContent } from '../rules/registration/judge-addon-request.ts';
 
@@ -9,12 +10,17 @@ export interface AuthorityPair {
 }
 
 export interface Signing {
-  readonly nowMs: number;
-  /** How long the certificate is valid, at most as long as the authority. */
-  readonly lifetimeMs: number;
+  /** Default: the time of the machine. */
+  readonly nowMs?: number | undefined;
+  /** How long the certificate is valid, at most as long as the authority. Default: 24 hours; the cluster's agent asks again before. */
+  readonly lifetimeMs?: number | undefined;
   /** Where the authority is from, for the reader of an error. */
-  readonly of: { readonly subject: string; readonly hint: string };
+  readonly of?: { readonly subject: string; readonly hint: string } | undefined;
 }
+
+/** As upstream. */
+const LIFETIME_MS = 24 * 3_600_000;
+const AUTHORITY = { subject: 'the authority of the add-on', hint: 'give its certificate and its key as PEM' };
 
 /**
  * A certificate for both ends of a connection, with the subject, the DNS names and the key that a request asks for.
@@ -24,7 +30,7 @@ export interface Signing {
 export async function signWithAuthority(
   pair: AuthorityPair,
   { commonName, organizations, organizationalUnits, publicKeyDer, dnsNames: hosts = [] }: SignedContent,
-  { nowMs, lifetimeMs, of }: Signing,
+  { nowMs = systemClock.now(), lifetimeMs = LIFETIME_MS, of = AUTHORITY }: Signing = {},
 ): Promise<string> {
   const unusable = (why: string): TransientError =>
     new TransientError(`cannot sign for an add-on: ${why}`, { code: 'addon.signing-ca', ...of });

@@ -61,8 +61,6 @@ const BINDINGS: IndexDefinition = { kind: ROLE_BINDING, keysOf: addOnOfBinding }
 const IMAGE_REGISTRIES = 'open-cluster-management.io/image-registries';
 /** Where OCM's add-on manager runs, and looks for the authorities of templates that name no namespace. */
 const HUB_NAMESPACE = 'open-cluster-management-hub';
-/** As upstream. The cluster's agent asks again before. */
-const LIFETIME_MS = 24 * 3_600_000;
 
 /** Deploys what AddOnTemplates describe. */
 export class TemplateDeployment implements DeploymentSource {
@@ -185,7 +183,7 @@ export class TemplateRegistration implements RegistrationSource {
       });
     const { 'tls.crt': certPem = '', 'tls.key': keyPem = '' } = secretTexts(secret);
     const nowMs = this.#options.clock.now();
-    return signWithAuthority({ certPem, keyPem }, content, { nowMs, lifetimeMs: LIFETIME_MS, of });
+    return signWithAuthority({ certPem, keyPem }, content, { nowMs, of });
   }
 
   #templateOf(addon: ManagedClusterAddOn): AddOnTemplate | undefined {

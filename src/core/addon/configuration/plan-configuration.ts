@@ -16,10 +16,11 @@ import {
   isOfTemplate,
   TEMPLATES,
 } from '@berth/addon/rules/addon-versions';
-import { rollOutConfigs, sameKind } from '../config-rollout.ts';
+import { type ConfigLookup, sameKind, withOwnHashes } from '@berth/addon/rules/config-references';
+import { rollOutConfigs } from '../config-rollout.ts';
 import { installPlacements, type PlacementSelection, selectedClusters } from '../install/plan-install.ts';
 import { planProgress } from './plan-progress.ts';
-import { type ConfigLookup, planReferences, withOwnHashes } from './plan-references.ts';
+import { planReferences } from './plan-references.ts';
 
 export interface ConfigurationInput {
   readonly nowMs: number;

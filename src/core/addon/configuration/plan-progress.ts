@@ -10,7 +10,7 @@ import {
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { sameKind } from '../config-rollout.ts';
+import { sameKind } from '@berth/addon/rules/config-references';
 import { configHashes } from '@berth/addon/rules/deployment/addon-work';
 
 /**

@@ -1,6 +1,5 @@
 import type {
   AddOnConfig,
-  AddOnConfigReference,
   ClusterManagementAddOn,
   ClusterManagementAddOnStatus,
   ConfigKind,
@@ -10,20 +9,11 @@ import type {
   InstallConfigReference,
   InstallPlacement,
   InstallProgression,
-  ManagedClusterAddOn,
 } from '@berth/ocm/kind/addon';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
 import { isManagedHere } from '@berth/addon/rules/addon-versions';
-import { isConfig, NO_DEFAULT, sameKind, sameReferent } from '../config-rollout.ts';
-
-/** What a configuration is at the moment. An object that is not there has the hash ''. */
-export interface FoundConfig {
-  readonly specHash: string;
-  readonly generation: number | undefined;
-}
-
-/** @returns undefined where another process reads the configuration, whose hash then stays as it is */
-export type ConfigLookup = (config: ConfigKind & ConfigReferent) => FoundConfig | undefined;
+import { type ConfigLookup, sameKind, sameReferent } from '@berth/addon/rules/config-references';
+import { isConfig, NO_DEFAULT } from '../config-rollout.ts';
 
 /**
  * The references in the status of a ClusterManagementAddOn: its defaults, and for each placement of the strategy the configurations
@@ -98,31 +88,4 @@ function hashed(
   const before = known.find((reference) => sameKind(reference, kind) && isConfig(reference, referent));
   const specHash = lookup({ ...kind, ...referent })?.specHash ?? before?.desiredConfig?.specHash ?? '';
   return { ...kind, desiredConfig: { ...referent, specHash } };
-}
-
-/**
- * References of a cluster's add-on with what their objects are now: the generation of each, and the hash of those that the add-on
- * names itself, if their kind is supported. Source: addon-framework `pkg/addonmanager/controllers/addonconfig`.
- */
-export function withOwnHashes(
-  references: readonly AddOnConfigReference[],
-  { spec }: Pick<ManagedClusterAddOn, 'spec'>,
-  { supported, lookup }: { readonly supported: readonly ConfigKind[]; readonly lookup: ConfigLookup },
-): readonly AddOnConfigReference[] {
-  return references.map((reference) => {
-    const { group, resource, desiredConfig } = reference;
-    if (desiredConfig === undefined || desiredConfig === null) return reference;
-    const found = lookup({ group, resource, ...desiredConfig });
-    if (found === undefined) return reference;
-    const isOwn =
-      supported.some((kind) => sameKind(kind, reference)) &&
-      (spec?.configs ?? []).some(
-        (config) => sameKind(config, reference) && sameReferent(config, desiredConfig),
-      );
-    return {
-      ...reference,
-      lastObservedGeneration: found.generation ?? reference.lastObservedGeneration,
-      ...(isOwn && { desiredConfig: { ...desiredConfig, specHash: found.specHash } }),
-    };
-  });
 }

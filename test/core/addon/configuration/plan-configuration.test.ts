@@ -7,7 +7,8 @@ import type {
 } from '@berth/ocm/kind/addon';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { planProgress } from '../../../../src/core/addon/configuration/plan-progress.ts';
-import { planReferences, withOwnHashes } from '../../../../src/core/addon/configuration/plan-references.ts';
+import { planReferences } from '../../../../src/core/addon/configuration/plan-references.ts';
+import { withOwnHashes } from '@berth/addon/rules/config-references';
 
 const GROUP = 'addon.open-cluster-management.io';
 const ADC = { group: GROUP, resource: 'addondeploymentconfigs' };

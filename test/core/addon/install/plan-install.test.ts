@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterManagementAddOn, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { sha256 } from '@berth/runtime/sha256';
-import { planOwners } from '../../../../src/core/addon/install/addon-owner.ts';
+import { planOwners } from '@berth/addon/rules/addon-owner';
 import { judgeAddOnRemovals, leavingClusters } from '../../../../src/core/addon/install/judge-removals.ts';
 import { findMissingManager } from '../../../../src/core/addon/install/missing-manager.ts';
 import {

@@ -93,6 +93,12 @@ export function registrationApplied(
   return { registrations, condition, permissions };
 }
 
+/** For an add-on whose agent does not reach the hub. */
+export function nothingToRegister(): RegistrationPlan {
+  const { condition, ...plan } = registrationApplied([], []);
+  return { ...plan, condition: { ...condition, reason: 'NilRegistration' } };
+}
+
 /** The rights need the user of the agent, which the cluster's agent has not named yet. */
 export function registrationPending(registrations: readonly StatusRegistration[]): RegistrationPlan {
   return {
