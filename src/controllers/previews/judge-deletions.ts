@@ -59,16 +59,15 @@ import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/repl
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';
-import { type MemberHeads, declaredIdentities, readSourceMembers } from './members/read-members.ts';
+import { declaredIdentities, type MemberReading, readSourceMembers } from './members/read-members.ts';
 import type { RecordedHubState, RecordedDeletions } from './recorded-hub-state.ts';
 
 export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
 
-interface JudgedInput {
+interface JudgedInput extends Omit<MemberReading, 'hub'> {
   readonly others?: readonly SourceDeclaration[] | undefined;
   readonly hubMemory?: RecordedHubState | undefined;
   readonly hubApi?: KubeApi | undefined;
-  readonly headsOf?: MemberHeads | undefined;
 }
 
 /**
@@ -76,7 +75,7 @@ interface JudgedInput {
  * The sources are therefore judged repeatedly until nothing changes, so that their order does not matter.
  */
 export async function judgeSources(
-  { others = [], hubMemory, hubApi: hub, headsOf }: JudgedInput,
+  { others = [], hubMemory, hubApi: hub, headsOf, refusedOf }: JudgedInput,
   [bases, heads]: readonly [ReadFleets, ReadFleets],
   known: { readonly ownerOf: OwnerOf; readonly now: string },
 ): Promise<readonly JudgedDeletions[]> {
@@ -84,7 +83,8 @@ export async function judgeSources(
     Promise.all(
       heads.map((fleet, at) =>
         judgeDeletions(bases[at] ?? fleet, fleet, {
-          ...{ before: [...bases, ...others], all: [...heads, ...others], hub, headsOf, ...known },
+          ...{ before: [...bases, ...others], all: [...heads, ...others], ...known },
+          ...{ hub, headsOf, refusedOf },
           memory: hubMemory?.deletions.get(fleet.name),
           deletedByOthers: deletedBy.flatMap((gone, other) => (other === at ? [] : gone)),
         }),
@@ -105,7 +105,7 @@ export async function judgeSources(
 
 type ReadSource = Pick<SourceContent, 'complete' | 'doubtsAbout'> & SourceDeclaration;
 
-export interface DeletionContext {
+export interface DeletionContext extends MemberReading {
   /**
    * What every source declares after the merge, including this one. An object that another source takes over is not
    * deleted.
@@ -115,8 +115,6 @@ export interface DeletionContext {
   readonly memory: RecordedDeletions | undefined;
   /** What every source declares before the merge. Without a hub, the dependents of deleted objects are computed from it. */
   readonly before: readonly SourceDeclaration[];
-  readonly hub?: KubeApi | undefined;
-  readonly headsOf?: MemberHeads | undefined;
   /** The source that owns an object which several sources declare. Absent: the first one in the settings. */
   readonly ownerOf?: OwnerOf | undefined;
   /** What other sources delete by the same merge. Losses of these objects do not count. Absent: nothing. */
@@ -137,11 +135,8 @@ export async function judgeDeletions(
   context: DeletionContext,
 ): Promise<JudgedDeletions> {
   if (!head.applies) return { ...NO_DELETIONS, left: [], keptOnHub: [] };
-  const { all, memory, hub, headsOf } = context;
-  const { members, left, elsewhere, unknownScopes, problem } = await readSourceMembers(base, head, {
-    hub,
-    headsOf,
-  });
+  const { all, memory, hub } = context;
+  const { members, left, elsewhere, unknownScopes, problem } = await readSourceMembers(base, head, context);
   const ofOtherSources = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
   const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
   const remembered = readPruneMemory(annotations, {

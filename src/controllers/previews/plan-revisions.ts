@@ -128,8 +128,9 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const content = new WorkContent(sha256, () =>
     declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
   );
-  const judged = await judgeSources(input, fleets, { ownerOf, now });
-  const due = await judgeDue(input, baseFleets, judged, { ownerOf, now });
+  const judging = { ...input, refusedOf: sides.refusedOf };
+  const judged = await judgeSources(judging, fleets, { ownerOf, now });
+  const due = await judgeDue(judging, baseFleets, judged, { ownerOf, now });
   const own = withoutWaiting(judged, due);
   const made = await withoutRefusedDeletions(own.judged, input.trials);
   const deletions = made.deletions.map((one) => withContent(one, content));
@@ -193,7 +194,7 @@ type JudgedFleets = readonly JudgedDeletions[];
 
 /** The deletions of every source without the merge; empty if there are none: the hub has nothing that left the base. */
 async function judgeDue(
-  input: PlanRevisionsInput,
+  input: Parameters<typeof judgeSources>[0],
   bases: ReadFleets,
   judged: JudgedFleets,
   known: Parameters<typeof judgeSources>[2],

@@ -1,3 +1,4 @@
+import { drawn } from '@berth/test-kit/seeded-random';
 import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../packages/git-reader/src/program/git-program-repository.ts';
 import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
@@ -35,6 +36,28 @@ describe('the base of a plan', () => {
   it('is the commit with what its files held where no file could ever all be read', async () => {
     fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': BROKEN });
     expect(names(await read(fixture.commit({ 'c.yaml': configMap('c') })))).toEqual(['a', 'c']);
+  });
+
+  it('does not keep what came and left again while some file could not be read', async () => {
+    first();
+    fixture.commit({ 'b.yaml': BROKEN, 'd.yaml': configMap('d') });
+    expect(names(await read(fixture.commit({ 'a.yaml': BROKEN, 'd.yaml': null })))).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is what a controller holds that followed every commit', async () => {
+    const random = drawn();
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+    const change = (): Readonly<Record<string, string | null>> => {
+      const files = ['a', 'b', 'c', 'd'].filter(() => random() < 0.4);
+      return Object.fromEntries(files.map((file) => [`${file}.yaml`, pick([configMap(file), BROKEN, null])]));
+    };
+    const follower = new SourceReader(repository, { keepLastGood: true });
+    await follower.read(first());
+    for (let round = 0; round < 30; round++) {
+      const commit = fixture.commit({ ...change(), 'round.txt': `${round}` });
+      const held = names(await follower.read(commit));
+      expect(names(await read(commit)), `round ${round}`).toEqual(held);
+    }
   });
 
   it('is the commit in a clone without its parents', async () => {

@@ -62,7 +62,11 @@ export interface HeldSides {
   /** What the hub refuses or leaves of the objects of the base, and of the head. */
   readonly findings: { readonly base: readonly SourceFinding[]; readonly head: readonly SourceFinding[] };
   readonly notes: readonly string[];
+  readonly refusedOf: RefusedOf;
 }
+
+/** Finds those objects of the base that the hub refuses, among those that it may not have. */
+export type RefusedOf = (absent: readonly SourceObject[]) => Promise<ReadonlySet<SourceObject>>;
 
 type Answers = ReadonlyMap<SourceObject, Trial>;
 
@@ -75,14 +79,7 @@ export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promis
   const changed = changedObjects(base.objects, head.objects);
   const { differing, asWritten } = compareBase(sides, asking.hub);
   const questions = [...changed.keys(), ...differing];
-  const asked = await ask(questions, sides, asking.trials);
-  const unasked = questions.filter((one) => (asked.get(one) ?? UNKNOWN).kind === 'unknown');
-  const { refusals, emulated } = await emulate(unasked, sides, asking.emulation);
-  const answers: Answers = new Map([
-    ...asked,
-    ...emulated,
-    ...refusals.map(({ source, message }) => [source, { kind: 'refused', because: message }] as const),
-  ]);
+  const { asked, emulated, refusals, answers } = await answersTo(questions, sides, asking);
   const findings = bySide([...findingsOf(asked), ...findingsOf(emulated), ...refusals], changed, head);
   return {
     ...withoutRefused(sides, changed, answers),
@@ -92,6 +89,47 @@ export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promis
       ...refusedBefore(findings.base),
       ...(asking.trials === undefined ? [] : notAsked(asked, questions, 'the change')),
     ],
+    refusedOf: refusedAmong(answers, (objects) => {
+      // Without a hub nothing shows which objects it does not have. An object without an error is not looked at.
+      const open = asking.hub === undefined ? objects.filter(sides.isDoubtful) : objects;
+      return answersTo(open, sides, asking);
+    }),
+  };
+}
+
+interface Answered {
+  readonly asked: Answers;
+  readonly emulated: Answers;
+  readonly refusals: readonly SourceFinding[];
+  /** All of these together. */
+  readonly answers: Answers;
+}
+
+async function answersTo(
+  questions: readonly SourceObject[],
+  sides: SidesOfGit,
+  { trials, emulation }: HubToAsk,
+): Promise<Answered> {
+  const asked = await ask(questions, sides, trials);
+  const unasked = questions.filter((one) => (asked.get(one) ?? UNKNOWN).kind === 'unknown');
+  const { refusals, emulated } = await emulate(unasked, sides, emulation);
+  const refused = refusals.map(
+    ({ source, message }) => [source, { kind: 'refused', because: message }] as const,
+  );
+  return { asked, emulated, refusals, answers: new Map([...asked, ...emulated, ...refused]) };
+}
+
+/** @param find answers about objects of which nothing is known yet */
+function refusedAmong(
+  known: Answers,
+  find: (objects: readonly SourceObject[]) => Promise<Pick<Answered, 'answers'>>,
+): RefusedOf {
+  const answers = new Map(known);
+  return async (absent) => {
+    const open = absent.filter((one) => !answers.has(one));
+    const found = open.length === 0 ? undefined : await find(open);
+    for (const one of open) answers.set(one, found?.answers.get(one) ?? UNKNOWN);
+    return new Set(absent.filter((one) => answers.get(one)?.kind === 'refused'));
   };
 }
 

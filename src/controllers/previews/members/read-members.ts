@@ -21,6 +21,7 @@ import { placeObject } from '../../../core/sync/desired-object.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { ApplySetRegistry } from '../../sources/members/apply-set-registry.ts';
 import { ExistingObjects } from '../../sources/members/objects-on-hub.ts';
+import type { RefusedOf } from '../held/held-sides.ts';
 import { kindScopes } from './kind-scopes.ts';
 
 /** Concurrent requests. */
@@ -149,27 +150,44 @@ interface SourceMembers {
   readonly problem: string;
 }
 
-/** The objects that the hub has of the source: those that it shows, and those of the base that it does not show yet. */
+const NOTHING_ON_HUB = { left: [], elsewhere: new Set<string>(), problem: '' };
+
+/** How the objects of a source on a hub are read. */
+export interface MemberReading {
+  /** Absent: there is no hub. */
+  readonly hub?: KubeApi | undefined;
+  readonly headsOf?: MemberHeads | undefined;
+  /** Absent: the hub refuses none. */
+  readonly refusedOf?: RefusedOf | undefined;
+}
+
+/**
+ * The objects that the hub has of the source: those that it shows, and those of the base that it does not show yet. One
+ * that it refuses is none of them. A hub that shows none does not follow the source yet.
+ */
 export async function readSourceMembers(
   base: SourceDeclaration,
   head: SourceDeclaration,
-  { hub, headsOf }: { readonly hub?: KubeApi | undefined; readonly headsOf?: MemberHeads | undefined },
+  { hub, headsOf, refusedOf }: MemberReading,
 ): Promise<SourceMembers> {
   const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
   const unknownScopes = new Set<string>();
   const applied = appliedObjects(base.objects, base.kinds);
-  const declaredObjects = applied
-    .map(({ object }) => object)
-    .filter(({ kind }) => kind !== 'PlacementDecision')
-    .map(withoutStatus)
-    .map((object) => {
-      const namespaced = scopeOf(object);
-      if (namespaced !== undefined) return placeObject(object, { namespaced });
-      if (object.metadata.namespace === undefined) unknownScopes.add(object.kind);
-      return object;
-    });
-  if (hub === undefined)
-    return { members: declaredObjects, left: [], elsewhere: new Set(), unknownScopes, problem: '' };
+  const sources = applied.filter(({ object: { kind } }) => kind !== 'PlacementDecision');
+  const declaredObjects = sources.map((source) => {
+    const object = withoutStatus(source.object);
+    const namespaced = scopeOf(object);
+    if (namespaced !== undefined) return placeObject(object, { namespaced });
+    if (object.metadata.namespace === undefined) unknownScopes.add(object.kind);
+    return object;
+  });
+  const accepted = async (isAbsent: (object: KubeObject) => boolean): Promise<readonly KubeObject[]> => {
+    const absent = sources.filter((_, at) => isAbsent(declaredObjects[at] as KubeObject));
+    const refused = await refusedOf?.(absent);
+    const kept = declaredObjects.filter((_, at) => refused?.has(sources[at] as SourceObject) !== true);
+    return kept.filter(isAbsent);
+  };
+  if (hub === undefined) return { ...NOTHING_ON_HUB, members: await accepted(() => true), unknownScopes };
   const declared = declaredIdentities(applied);
   const inHead = declaredIdentities(head.objects);
   const isDeclared = (member: KubeObject): boolean => declared.has(identityOf(member));
@@ -184,7 +202,8 @@ export async function readSourceMembers(
   const isShown = (object: KubeObject): boolean =>
     possibleIdentities(object).some((id) => own.has(id) || others.has(id));
   const onHub = [...own.values()];
-  const hidden = declaredObjects.filter((object) => !isShown(object));
+  const isHidden = (object: KubeObject): boolean => !isShown(object);
+  const hidden = onHub.length === 0 ? declaredObjects.filter(isHidden) : await accepted(isHidden);
   return {
     members: [...onHub, ...(await asOnHub(hub, hidden, (object) => inHead.has(identityOf(object))))],
     left: onHub.filter((member) => !isDeclared(member)),

@@ -16,6 +16,11 @@ import { Doubts, type EarlierCommits } from './doubts.ts';
 import type { FileVersionReading } from './file-readings.ts';
 import { declaredBefore, lastDeclaredObjects } from './last-good.ts';
 
+/** Earlier commits, newest first. */
+export interface WalkedCommits extends EarlierCommits {
+  readonly commits: readonly SourceContent[];
+}
+
 /** The code of the warning about an object that left Git and is not deleted. */
 export const STAYS = 'source.stays';
 
@@ -46,7 +51,9 @@ export interface JudgeTools {
   /** The last complete commit; `same`: it is this one. Undefined: none is recorded. */
   readonly last: SourceContent | 'same' | undefined;
   /** Reads the nearest earlier commits, back to one that has no such place. */
-  readonly walkBack: () => Promise<EarlierCommits>;
+  readonly walkBack: () => Promise<WalkedCommits>;
+  /** Finds the last complete one of these; undefined: none is. */
+  readonly lastOf: (commits: WalkedCommits['commits']) => Promise<SourceContent | undefined>;
   /** The entries of the commit. */
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
@@ -65,10 +72,11 @@ export function findOddFiles(problems: readonly Problem[]): ReadonlySet<string> 
 export async function judgeCommit(read: AssembledCommit, tools: JudgeTools): Promise<JudgedCommit> {
   const { info, selection, spots, objects, problems, complete: isFilled } = read;
   const { last, repository, limits } = tools;
-  const doubts = doubtsIn(read, tools);
+  const earlierOf = earlierReader(tools);
+  const doubts = doubtsIn(read, tools, earlierOf);
   // That a file never declared an object, its own history tells.
   const isToBeAsked = !isFilled || spots.some(({ declaresObjects }) => declaresObjects !== false);
-  const before = await earlierCommits(tools, isToBeAsked);
+  const before = last === 'same' || !(isToBeAsked || last) ? [] : (await earlierOf()).commits;
   const earlier = before.flatMap((commit) => commit.objects);
   const present = new Set(objects.map(objectKey));
   const vanished = newestOfEach(earlier).filter((object) => !present.has(objectKey(object)));
@@ -116,29 +124,32 @@ function isGone(
   return manifestFolder(object) === undefined && !unread.some((covers) => covers(file));
 }
 
-async function earlierCommits(
-  { last, walkBack }: JudgeTools,
-  isToBeAsked: boolean,
-): Promise<EarlierCommits['commits']> {
-  if (last === 'same') return [];
-  if (last !== undefined) return [last];
-  return isToBeAsked ? (await walkBack()).commits : [];
+/** The last complete commit, whether it is on record or not, or else the nearest commits. */
+function earlierReader({ last, walkBack, lastOf }: JudgeTools): () => Promise<EarlierCommits> {
+  const known = last === undefined || last === 'same' ? undefined : { commits: [last], isCut: false };
+  const find = async (): Promise<EarlierCommits> => {
+    const walked = await walkBack();
+    const found = await lastOf(walked.commits);
+    return found === undefined ? walked : { commits: [found], isCut: false };
+  };
+  let found: Promise<EarlierCommits> | undefined;
+  return async () => known ?? (found ??= find());
 }
 
 function doubtsIn(
   { info, readings, spots, problems }: AssembledCommit,
-  { repository, limits, last, walkBack, entries }: JudgeTools,
+  { repository, limits, walkBack, entries }: JudgeTools,
+  earlier: () => Promise<EarlierCommits>,
 ): Doubts {
   const isRead = (file: string): boolean => {
     const reading = readings.get(file);
     return reading !== undefined && !isUnreadable(reading.parsed);
   };
-  const known = last === undefined || last === 'same' ? undefined : { commits: [last], isCut: false };
   return new Doubts({
     spots,
     oddFiles: findOddFiles(problems),
     isRead,
-    earlier: async () => known ?? walkBack(),
+    earlier,
     nearest: walkBack,
     isShallow: () => repository.isShallow(),
     changedSince: async ({ commit }) =>

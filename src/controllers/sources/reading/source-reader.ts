@@ -26,9 +26,14 @@ import {
 } from '../manifests/source-content.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { findBlindSpots } from './blind-spots.ts';
-import type { EarlierCommits } from './doubts.ts';
 import { type FileVersionReading, isMissing, readFiles } from './file-readings.ts';
-import { type AssembledCommit, findOddFiles, judgeCommit, type JudgedCommit } from './judge-commit.ts';
+import {
+  type AssembledCommit,
+  findOddFiles,
+  judgeCommit,
+  type JudgedCommit,
+  type WalkedCommits,
+} from './judge-commit.ts';
 import { goodReadings } from './last-good.ts';
 import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
@@ -215,12 +220,13 @@ export class SourceReader {
   }
 
   async #judge(read: AssembledCommit): Promise<JudgedCommit> {
-    let earlier: Promise<EarlierCommits> | undefined;
+    let earlier: Promise<WalkedCommits> | undefined;
     return judgeCommit(read, {
       repository: this.#repository,
       limits: this.#limits,
       last: await this.#readLastComplete(read.info.id),
       walkBack: () => (earlier ??= this.#walkBack(read.info)),
+      lastOf: (commits) => this.#lastCompleteOf(commits),
       entries: this.#memory?.entries ?? new Map(),
     });
   }
@@ -235,7 +241,7 @@ export class SourceReader {
   }
 
   /** Reads the nearest earlier commits along the first parents, back to one in which everything can be read. */
-  async #walkBack({ parents }: CommitInfo): Promise<EarlierCommits> {
+  async #walkBack({ parents }: CommitInfo): Promise<WalkedCommits> {
     const reader = this.#withoutMemory();
     const commits: SourceContent[] = [];
     let [parent] = parents;
@@ -255,10 +261,23 @@ export class SourceReader {
     return { commits, isCut: false };
   }
 
+  /** Reads commits on as a controller that has followed them did. @param commits newest first */
+  async #lastCompleteOf(commits: readonly SourceContent[]): Promise<SourceContent | undefined> {
+    const oldest = commits.at(-1);
+    if (oldest?.complete !== true || commits.length === 1)
+      return oldest?.complete === true ? oldest : undefined;
+    const reader = this.#withoutMemory({ keepLastGood: true });
+    reader.#lastComplete = oldest;
+    for (const { commit } of commits.slice(0, -1).toReversed())
+      if (commit !== undefined) await reader.read(commit.id);
+    return reader.#lastComplete;
+  }
+
   /** A reader that shows commits alone, without what earlier ones declared. */
-  #withoutMemory(): SourceReader {
+  #withoutMemory(options: Pick<SourceReaderOptions, 'keepLastGood'> = {}): SourceReader {
     const { paths, limits, ambient } = this.#options;
-    const reader = new SourceReader(this.#repository, { paths, limits, ambient, start: this.keep() });
+    const start = this.keep();
+    const reader = new SourceReader(this.#repository, { ...options, paths, limits, ambient, start });
     reader.#kustomize = this.#kustomize;
     return reader;
   }

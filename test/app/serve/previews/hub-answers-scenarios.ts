@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { serveController } from '../../../../src/app/serve/serve-controller.ts';
 import { runCli } from '../../../../src/app/cli/program.ts';
 import { systemClock } from '@berth/runtime/clock/system-clock';
-import { MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
+import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
@@ -122,6 +122,8 @@ const memory = (largest: string): string =>
       status: { allocatable: { memory: name === largest ? '64Gi' : '8Gi' }, capacity: { memory: '64Gi' } },
     })),
   );
+
+const MORE = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6'];
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -324,6 +326,17 @@ export const SCENARIOS: readonly Scenario[] = [
     saysNot: ['as it is'],
   },
   {
+    name: 'other deletions beside that of an object that the hub refused before',
+    earlier: [
+      { 'bad.yaml': `${one('bad', { numberOfClusters: 5 })}  zone: a\n` },
+      { 'more.yaml': yaml(...MORE.map((name) => placement(name, { numberOfClusters: 1 }))) },
+    ],
+    files: { 'bad.yaml': undefined, 'more.yaml': undefined },
+    code: 3,
+    says: ['6 of 18 objects left Git (budget 4); nothing is deleted: Placement team-a/m1'],
+    saysNot: ['team-a/bad'],
+  },
+  {
     name: 'another object beside one that the hub refused before',
     earlier: [{ 'web.yaml': one('web', { numberOfClusters: 5 }).replace('spec:\n', 'spec:\n  zone: a\n') }],
     files: { 'batch.yaml': one('batch', { numberOfClusters: 2 }) },
@@ -377,6 +390,7 @@ export function hubAnswers(open: () => Promise<AnsweringHub>): void {
       // fixed wait: what the plan does not say would come later
       await sleep(SETTLE_MS);
       expect(await published(hub.api), text.text).toEqual(after(before, plan));
+      expect(await heldCodes(hub.api)).toEqual(plan.deletionsHeld.map(({ token }) => token));
     } finally {
       await controller.close();
       git.remove();
@@ -420,6 +434,12 @@ async function published(api: KubeApi): Promise<Readonly<Record<string, readonly
   const names = items.map(({ metadata }) => metadata.name);
   const clusters = names.map(async (name) => [name, (await decisionsOn(api, name)).toSorted()] as const);
   return Object.fromEntries(await Promise.all(clusters));
+}
+
+/** The approval codes of deletions that are held. */
+async function heldCodes(api: KubeApi): Promise<readonly string[]> {
+  const { items } = await api.list(CONFIG_MAP);
+  return items.flatMap(({ metadata }) => metadata.annotations?.['berth.dev/held-token'] || []);
 }
 
 function after(before: Readonly<Record<string, readonly string[]>>, { placements }: Plan): object {
