@@ -1,6 +1,7 @@
 import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
 import { createAddonCommand } from './commands/addons/create-addon.ts';
 import { disableAddonCommand, enableAddonCommand } from './commands/addons/enable-addon.ts';
+import { installHubAddonCommand, uninstallHubAddonCommand } from './commands/addons/hub-addon.ts';
 import { renderAddonCommand } from './commands/addons/render-addon.ts';
 import { agentCommand } from './commands/agent.ts';
 import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
@@ -61,6 +62,8 @@ export const COMMANDS: readonly CliCommand[] = [
   enableAddonCommand,
   disableAddonCommand,
   renderAddonCommand,
+  installHubAddonCommand,
+  uninstallHubAddonCommand,
   createWorkCommand,
   describeWorkCommand,
   getAddonsCommand,

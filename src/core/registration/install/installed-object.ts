@@ -1,13 +1,13 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /**
- * On objects that `berth init` and `berth join` wrote. A second run changes these objects; `clean` and `unjoin` delete
- * them.
+ * On objects that `berth init`, `berth join` and `berth install hub-addon` wrote. A second run changes these objects; `clean`,
+ * `unjoin` and `uninstall` delete them.
  */
 const INSTALLED_LABEL = 'berth.dev/installed-by';
 
 /** The command that installs. */
-export type Installer = 'init' | 'join';
+export type Installer = 'init' | 'join' | `hub-addon.${string}`;
 
 /** The object with the label of its installer. */
 export function labelInstalled(object: KubeObject, installer: Installer): KubeObject {
