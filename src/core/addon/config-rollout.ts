@@ -260,7 +260,7 @@ function rolloutStatus(
   };
 }
 
-export function isApplied({ desiredConfig, lastAppliedConfig }: InstallConfigReference): boolean {
+function isApplied({ desiredConfig, lastAppliedConfig }: InstallConfigReference): boolean {
   return jsonEqual(desiredConfig ?? null, lastAppliedConfig ?? null);
 }
 
@@ -337,10 +337,8 @@ function mergedReferences(
   );
 }
 
-/** A placement whose configurations are applied already keeps its condition. */
+/** As OCM 1.3 counts: clusters that a later placement takes over are selected, and not configured. */
 function withProgress(progression: InstallProgression, node: PlannedNode): InstallProgression {
-  const references = progression.configReferences ?? [];
-  if (references.length > 0 && references.every(isApplied)) return progression;
   const batch = new Set(node.plan?.rollout.map(({ clusterName }) => clusterName));
   const inBatch = node.members.filter(({ cluster }) => batch.has(cluster)).length;
   const outside = node.members.filter(({ cluster }) => !batch.has(cluster));

@@ -20,10 +20,9 @@ import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveController } from '../../../src/app/serve/serve-controller.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { freePort } from '../peers/free-port.ts';
-import { startPeer } from '../peers/peer-process.ts';
 import { hasPeers } from '../peers/peer-programs.ts';
 import { HUB_NAMESPACE, managedAddon } from './addon-objects.ts';
+import { startOcmManager, workContent } from './ocm-addon-manager.ts';
 
 const GROUP = 'addon.open-cluster-management.io';
 const CLUSTER = 'edge-1';
@@ -120,40 +119,6 @@ const OBJECTS: readonly (readonly [KindInfo, object])[] = [
   [MANAGED_CLUSTER_ADDON, managedAddon(CLUSTER, 'hello')],
 ];
 
-/** Without what OCM writes of typed objects although it says nothing, and without the order of manifests. */
-function contentOf({ metadata, spec }: ManifestWork): object {
-  const { labels, annotations, ownerReferences, name } = metadata;
-  const manifests = (spec?.workload?.manifests ?? []).map((manifest) =>
-    withoutEmpty({ ...manifest, status: undefined }),
-  );
-  const byName = (one: unknown): string => `${(one as KubeObject).kind} ${(one as KubeObject).metadata.name}`;
-  return {
-    ...{ name, labels, annotations, ownerReferences },
-    spec: { ...spec, workload: { manifests: manifests.sort((a, b) => (byName(a) < byName(b) ? -1 : 1)) } },
-  };
-}
-
-function withoutEmpty(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
-  if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value)
-    .map(([key, field]) => [key, withoutEmpty(field)] as const)
-    .filter(([, field]) => field !== null && field !== undefined);
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
-}
-
-async function startOcmManager(kubeconfig: string, dir: string) {
-  const listen = `--listen=127.0.0.1:${await freePort()}`;
-  return startPeer('ocm/addon', {
-    args: [
-      ...['manager', `--kubeconfig=${kubeconfig}`, `--namespace=${HUB_NAMESPACE}`],
-      ...['--disable-leader-election', listen],
-    ],
-    logFile: join(dir, 'manager.log'),
-    env: { POD_NAME: 'test', POD_NAMESPACE: HUB_NAMESPACE },
-  });
-}
-
 describe.skipIf(!hasPeers('ocm/addon'))('the works of an add-on of a template', () => {
   it('are the same from OCM’s add-on manager and from ours, which takes them over', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'berth-addon-works-'));
@@ -169,7 +134,7 @@ describe.skipIf(!hasPeers('ocm/addon'))('the works of an add-on of a template', 
       await api.create(kind, { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object } as KubeObject);
     const works = async () => {
       const { items } = await api.list(MANIFEST_WORK, { namespace: CLUSTER });
-      return (items as unknown as readonly ManifestWork[]).map(contentOf);
+      return (items as unknown as readonly ManifestWork[]).map(workContent);
     };
     const addon = async () => (await api.get(MANAGED_CLUSTER_ADDON, ADDON)) ?? expect.fail('no add-on');
     await expect.poll(works, PATIENT).toHaveLength(2);

@@ -1,13 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
-import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import {
   CLUSTER_MANAGEMENT_ADDON,
   CLUSTER_ROLE,
-  CONFIG_MAP,
   kind,
   LEASE,
   MANAGED_CLUSTER,
@@ -17,7 +14,6 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { formatMicroTime, instantFromEpochMs } from '@berth/kube/model/rfc3339';
-import { systemClock } from '@berth/runtime/clock/system-clock';
 import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HubSide } from '../../agent/registration/hub-side.ts';
@@ -33,6 +29,7 @@ import {
   signingAuthority,
   TEMPLATE_ADDON,
 } from './addon-objects.ts';
+import { conditionsOf, filesOf, maySeeConfigMaps } from './addon-checks.ts';
 import { startOurAgent } from './matrix-agents.ts';
 
 const CLUSTER = 'edge-1';
@@ -102,37 +99,9 @@ async function joinHub({ side, hub }: World): Promise<void> {
   await expect.poll(() => side.condition(CLUSTER, 'ManagedClusterConditionAvailable'), PATIENT).toBe('True');
 }
 
-async function conditionsOf(hub: KubeApi, name: string): Promise<Readonly<Record<string, string>>> {
-  const status = (await hub.get(MANAGED_CLUSTER_ADDON, { namespace: CLUSTER, name }))?.['status'] ?? {};
-  const { conditions = [] } = status as {
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly reason: string;
-    }[];
-  };
-  return Object.fromEntries(conditions.map((one) => [one.type, `${one.status} ${one.reason}`]));
-}
-
-const filesOf = async (member: KubeApi, key: typeof HUB_SECRET): Promise<Readonly<Record<string, string>>> =>
-  ((await member.get(SECRET, key))?.['data'] ?? {}) as Readonly<Record<string, string>>;
-
 /** What the add-on's agent may read on the hub: `default` and the namespace of its cluster. */
-async function mayRead({ dir, member }: World): Promise<readonly boolean[]> {
-  const folder = mkdtempSync(join(dir, 'mounted-'));
-  for (const [key, text] of Object.entries(await filesOf(member, HUB_SECRET)))
-    writeFileSync(join(folder, key), Buffer.from(text, 'base64'));
-  const config = loadKubeConfig({ file: join(folder, 'kubeconfig'), env: {} });
-  const client = new HttpKubeApi({ config, clock: systemClock });
-  const isAllowed = (namespace: string) =>
-    client.list(CONFIG_MAP, { namespace }).then(
-      () => true,
-      () => false,
-    );
-  const answers = [await isAllowed('default'), await isAllowed(CLUSTER)];
-  client.close();
-  return answers;
-}
+const mayRead = async ({ dir, member }: World): Promise<readonly boolean[]> =>
+  maySeeConfigMaps(await filesOf(member, HUB_SECRET), dir, ['default', CLUSTER]);
 
 describe.skipIf(!hasPeers('ocm/registration', 'ocm/addon'))('our agent with OCMâ€™s add-on manager', () => {
   it('registers the add-on of a template by certificates, by another signer, and by a token', async () => {
@@ -150,13 +119,11 @@ describe.skipIf(!hasPeers('ocm/registration', 'ocm/addon'))('our agent with OCMâ
       .toEqual([...['cluster-name', 'kubeconfig', 'tls.crt', 'tls.key']]);
     await expect.poll(() => mayRead(world), PATIENT).toEqual([false, true]);
     await expect.poll(async () => Object.keys(await filesOf(member, SIGNED_SECRET)).length, PATIENT).toBe(3);
-    const signed = new X509Certificate(
-      Buffer.from((await filesOf(member, SIGNED_SECRET))['tls.crt'] ?? '', 'base64'),
-    );
+    const signed = new X509Certificate((await filesOf(member, SIGNED_SECRET))['tls.crt'] ?? '');
     expect(signed.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true);
     expect(signed.subject.split('\n').sort()).toEqual(['CN=hello-agent', 'O=agents', 'OU=unit-7']);
     await expect
-      .poll(() => conditionsOf(hub, 'hello'), PATIENT)
+      .poll(() => conditionsOf(hub, CLUSTER, 'hello'), PATIENT)
       .toMatchObject({
         ClusterCertificateRotated: 'True ClientCertificateUpdated',
         ManifestApplied: 'True AddonManifestApplied',
@@ -172,7 +139,7 @@ describe.skipIf(!hasPeers('ocm/registration', 'ocm/addon'))('our agent with OCMâ
       .toEqual([...['cluster-name', 'kubeconfig', 'token']]);
     await expect.poll(() => mayRead(world), PATIENT).toEqual([false, true]);
     await expect
-      .poll(() => conditionsOf(hub, 'hello'), PATIENT)
+      .poll(() => conditionsOf(hub, CLUSTER, 'hello'), PATIENT)
       .toMatchObject({ TokenRefreshed: 'True AddonTokenRefreshed' });
 
     await world.restartAgent();
@@ -191,7 +158,7 @@ describe.skipIf(!hasPeers('ocm/registration', 'ocm/addon'))('our agent with OCMâ
     await joinHub(world);
     await hub.create(CLUSTER_MANAGEMENT_ADDON, LEASED_ADDON);
     await hub.create(MANAGED_CLUSTER_ADDON, managedAddon(CLUSTER, 'leased'));
-    const available = async () => (await conditionsOf(hub, 'leased'))['Available'];
+    const available = async () => (await conditionsOf(hub, CLUSTER, 'leased'))['Available'];
     await expect.poll(available, PATIENT).toBe('Unknown ManagedClusterAddOnLeaseNotFound');
     await member.create(LEASE, {
       apiVersion: 'coordination.k8s.io/v1',

@@ -48,9 +48,9 @@ export async function startEmbeddedMatrixHub(): Promise<MatrixHub> {
 
 /**
  * A real kube-apiserver. The test signs the first request, of which most is over, and the signer of kube-controller-manager the others.
- * Nothing collects garbage on it.
+ * Nothing else runs on it, such as what collects garbage, if the test does not name it.
  */
-export async function startRealMatrixHub(): Promise<MatrixHub> {
+export async function startRealMatrixHub(controllers: readonly string[] = []): Promise<MatrixHub> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-matrix-'));
   const [certificate, key] = [join(dir, 'ca.crt'), join(dir, 'ca.key')];
   const pair = createAuthority('agents', Date.now());
@@ -63,7 +63,7 @@ export async function startRealMatrixHub(): Promise<MatrixHub> {
       args: [
         ...[
           `--kubeconfig=${hub.plane.kubeconfig}`,
-          '--controllers=certificatesigningrequest-signing-controller',
+          `--controllers=${['certificatesigningrequest-signing-controller', ...controllers].join(',')}`,
         ],
         ...['--leader-elect=false', '--secure-port=0', '--cluster-signing-duration=1h'],
         ...[`--cluster-signing-cert-file=${certificate}`, `--cluster-signing-key-file=${key}`],

@@ -5,4 +5,6 @@ import { lifeOfACluster } from './matrix-story.ts';
 
 const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'ocm/registration', 'ocm/work'];
 
-describe.skipIf(!hasPeers(...PROGRAMS))('a cluster at a real hub', () => lifeOfACluster(startRealMatrixHub));
+describe.skipIf(!hasPeers(...PROGRAMS))('a cluster at a real hub', () =>
+  lifeOfACluster(() => startRealMatrixHub()),
+);

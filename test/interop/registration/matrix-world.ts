@@ -18,6 +18,7 @@ import {
   SECRET,
 } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { AddOnDuty } from '../../../src/core/addon/addon-duties.ts';
 import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
 import { DUTIES, type RegistrationDuty } from '../../../src/core/registration/duties.ts';
 import { HubSide } from '../../agent/registration/hub-side.ts';
@@ -74,8 +75,25 @@ export class MatrixWorld {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
-  /** @param duties those of ours; OCM's has no choice */
-  async startControllers(side: Side, duties: readonly RegistrationDuty[] = DUTIES): Promise<void> {
+  /** The managed cluster, as its administrator. */
+  get member(): KubeApi {
+    return this.#member.api;
+  }
+
+  /** For files of the test. */
+  get dir(): string {
+    return this.#dir;
+  }
+
+  /**
+   * @param duties those of ours; OCM's has no choice
+   * @param addons those of ours for add-ons
+   */
+  async startControllers(
+    side: Side,
+    duties: readonly RegistrationDuty[] = DUTIES,
+    addons: readonly AddOnDuty[] = [],
+  ): Promise<void> {
     if (side === 'OCM') {
       const peer = startPeer('ocm/registration', {
         args: [
@@ -93,6 +111,7 @@ export class MatrixWorld {
       ...{ dataDir: mkdtempSync(join(this.#dir, 'data-')), random: Math.random },
       ...{ engineVersion: 'test', env: process.env, works: false },
       registration: { duties, autoAcceptance: ACCEPT_NOBODY, clock: systemClock },
+      ...(addons.length > 0 && { addons: { duties: addons, clock: systemClock } }),
     });
     this.#controllers.push(() => running.close());
   }

@@ -6,6 +6,7 @@ import type {
   ManagedClusterAddOn,
 } from '@berth/ocm/kind/addon';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { planConfiguration } from '../../../../src/core/addon/configuration/plan-configuration.ts';
 import { planProgress } from '../../../../src/core/addon/configuration/plan-progress.ts';
 import { planReferences } from '../../../../src/core/addon/configuration/plan-references.ts';
 import { withOwnHashes } from '@berth/addon/rules/config-references';
@@ -233,5 +234,57 @@ describe('planProgress', () => {
       NOW,
     );
     expect(later.configReferences).toEqual(done.configReferences);
+  });
+});
+
+describe('the progress of a placement', () => {
+  const decisionsOf = (clusters: readonly string[]) => [
+    {
+      ...{ apiVersion: 'cluster.open-cluster-management.io/v1beta1', kind: 'PlacementDecision' as const },
+      metadata: {
+        ...{ namespace: 'n', name: 'p-decision-1' },
+        labels: { 'cluster.open-cluster-management.io/decision-group-index': '0' },
+      },
+      status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
+    },
+  ];
+  const config = desired('t', 'h');
+  const done = { ...TEMPLATE, desiredConfig: config, lastAppliedConfig: config };
+  const onCluster = (namespace: string, configReferences: readonly object[]): ManagedClusterAddOn =>
+    ({
+      ...{ apiVersion: `${GROUP}/v1beta1`, kind: 'ManagedClusterAddOn', spec: {} },
+      ...{ metadata: { namespace, name: 'a' }, status: { configReferences } },
+    }) as unknown as ManagedClusterAddOn;
+
+  it('begins again when a cluster joins a finished rollout', () => {
+    const conditions = [{ type: 'Progressing', status: 'False', reason: 'Completed', message: '' }];
+    const progression = { namespace: 'n', name: 'p', conditions, configReferences: [done] };
+    const plan = planConfiguration({
+      ...{ nowMs: Date.parse(NOW), now: NOW },
+      addOn: addOnOf(
+        {
+          defaultConfigs: [{ ...TEMPLATE, name: 't' }],
+          installStrategy: { type: 'Placements', placements: [{ namespace: 'n', name: 'p' }] },
+        },
+        { installProgressions: [progression] },
+      ),
+      installed: new Map([
+        ['c1', onCluster('c1', [done])],
+        ['c2', onCluster('c2', [])],
+      ]),
+      selectionOf: () => ({ kind: 'decided', decisions: decisionsOf(['c1', 'c2']) }),
+      placement: (namespace, name) => ({
+        ...{ apiVersion: 'cluster.open-cluster-management.io/v1beta1', kind: 'Placement' },
+        ...{ metadata: { namespace, name }, spec: {} },
+      }),
+      lookup: () => ({ specHash: 'h', generation: 1 }),
+    });
+    expect(plan.status.installProgressions?.[0]?.conditions).toEqual([
+      {
+        ...{ type: 'Progressing', status: 'True', reason: 'Progressing', lastTransitionTime: NOW },
+        message: 'selected clusters 2. configured addons 2/2 progressing..., 0 failed 0 timeout.',
+      },
+    ]);
+    expect(plan.addons.get('c2')?.configReferences).toMatchObject([{ desiredConfig: config }]);
   });
 });
