@@ -7,7 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages ./packages
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.base.json tsconfig.package.json ./
-COPY scripts/build.mjs scripts/write-build.mjs ./scripts/
+COPY scripts/build.mjs scripts/own-packages.mjs scripts/write-build.mjs ./scripts/
 COPY src ./src
 COPY plugin ./plugin
 # The files of .git that name the commit, in a clone (.dockerignore). The pattern may match nothing.

@@ -5,24 +5,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { OWN_PACKAGES } from './own-packages.mjs';
 
 const root = new URL('../', import.meta.url);
 const PARSER = 'src/controllers/sources/parsing/parse-worker.ts';
 /** What runs in a process or a thread of its own; `builtProgram` finds them. */
 const PROGRAMS = ['src/app/cli/main.ts', 'src/app/serve/plan-process.ts', PARSER];
-
-/** The packages of this repository are bundled; all others are loaded from node_modules. */
-const OWN_PACKAGES = {
-  name: 'own-packages',
-  setup(plugins) {
-    plugins.onResolve({ filter: /^@berth\// }, ({ path, kind }) =>
-      plugins.resolve(path.replace(/^@berth\/([^/]+)\/(.+)$/, (_, name, file) => `./packages/${name}/src/${file}.ts`), {
-        resolveDir: fileURLToPath(root),
-        kind,
-      }),
-    );
-  },
-};
 
 const OPTIONS = {
   absWorkingDir: fileURLToPath(root),

@@ -31,6 +31,7 @@ describe('Dockerfile', () => {
       'packages',
       'tsconfig.base.json',
       'scripts/build.mjs',
+      'scripts/own-packages.mjs',
       'scripts/write-build.mjs',
     ])
       expect(dockerfile).toMatch(new RegExp(`^COPY .*${path} `, 'm'));

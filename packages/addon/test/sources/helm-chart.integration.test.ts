@@ -1,17 +1,15 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { helmChart } from '@berth/addon/helm-chart';
-import { isAvailable, programPath } from '@berth/test-kit/needed-program';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { findHelm } from './find-helm.ts';
 import { ANNOTATED, CONFIGURED, contextOf } from './source-context.ts';
 
 const CHART = join(import.meta.dirname, 'chart');
-const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), join(homedir(), '.cache/berth-peers/bin')];
-const program = programPath('helm', FOLDERS);
-const hasHelm = isAvailable('helm', program === undefined ? 'there is no helm on this machine' : undefined);
+const program = findHelm();
 
-describe.skipIf(!hasHelm)('a Helm chart, with the program helm', () => {
+describe.skipIf(program === undefined)('a Helm chart, with the program helm', () => {
   it('makes CRDs and objects, with values of all layers', async () => {
     const values = { colour: 'given', global: { image: 'given' } };
     const context = contextOf({

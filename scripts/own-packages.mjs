@@ -1,0 +1,25 @@
+// For esbuild: the packages of this repository are bundled from the sources that their package.json exports; all others are loaded from
+// node_modules.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const exportsOf = new Map();
+
+function sourceOf(path) {
+  const [, name, file] = /^@berth\/([^/]+)(\/.+)?$/.exec(path);
+  if (!exportsOf.has(name)) {
+    const manifest = JSON.parse(readFileSync(`${root}packages/${name}/package.json`, 'utf8'));
+    exportsOf.set(name, manifest.exports);
+  }
+  return `./packages/${name}/${exportsOf.get(name)[`.${file ?? ''}`]}`;
+}
+
+export const OWN_PACKAGES = {
+  name: 'own-packages',
+  setup(plugins) {
+    plugins.onResolve({ filter: /^@berth\// }, ({ path, kind }) =>
+      plugins.resolve(sourceOf(path), { resolveDir: root, kind }),
+    );
+  },
+};

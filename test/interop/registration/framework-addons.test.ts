@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type HubWorld, withHub } from '@berth/addon/testing';
+import {
+  CERTIFICATE_REQUEST,
+  CLUSTER_MANAGEMENT_ADDON,
+  CONFIG_MAP,
+  DEPLOYMENT,
+  LEASE,
+  MANAGED_CLUSTER_ADDON,
+  MANIFEST_WORK,
+  NAMESPACE,
+  SECRET,
+} from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../peers/free-port.ts';
+import { type PeerProcess, startPeer } from '../peers/peer-process.ts';
+import { hasPeers } from '../peers/peer-programs.ts';
+import { HUB_NAMESPACE, managedAddon } from './addon-objects.ts';
+
+const CLUSTER = 'cluster1';
+const AGENTS = 'open-cluster-management-agent-addon';
+const CONFIGURATIONS = [
+  { group: 'addon.open-cluster-management.io', resource: 'addondeploymentconfigs' },
+  { group: '', resource: 'configmaps' },
+];
+
+function folder(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-framework-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** OCM's add-on manager and the manager of an example of the framework, on an embedded hub whose clusters have our agent. */
+async function startManagers(
+  { hub, kubeconfigs }: HubWorld,
+  example: string,
+  name: string,
+): Promise<PeerProcess> {
+  const dir = folder();
+  for (const one of [HUB_NAMESPACE, 'open-cluster-management'])
+    await hub.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: one } });
+  await hub.create(CLUSTER_MANAGEMENT_ADDON, {
+    ...{ apiVersion: 'addon.open-cluster-management.io/v1alpha1', kind: 'ClusterManagementAddOn' },
+    metadata: { name },
+    spec: { addOnMeta: { displayName: name }, supportedConfigs: CONFIGURATIONS },
+  });
+  const env = { POD_NAME: 'test', POD_NAMESPACE: HUB_NAMESPACE };
+  const kubeconfig = `--kubeconfig=${kubeconfigs.hub}`;
+  const manager = startPeer('ocm/addon', {
+    args: [
+      ...['manager', kubeconfig, `--namespace=${HUB_NAMESPACE}`, '--disable-leader-election'],
+      `--listen=127.0.0.1:${await freePort()}`,
+    ],
+    ...{ env, logFile: join(dir, 'addon-manager.log') },
+  });
+  const own = startPeer(example, {
+    args: ['controller', kubeconfig],
+    ...{ env: { ...env, EXAMPLE_IMAGE_NAME: 'example.com/hello:1' }, logFile: join(dir, 'example.log') },
+  });
+  onTestFinished(async () => {
+    await manager.stop();
+    await own.stop();
+  });
+  return own;
+}
+
+const HEALTHY = [
+  ...['Available True ProbeAvailable', 'ClusterCertificateRotated True ClientCertificateUpdated'],
+  ...['ManifestApplied True AddonManifestApplied', 'RegistrationApplied True SetPermissionApplied'],
+];
+
+/** Whether the add-on is deployed, registered and available, as the framework's managers say it. */
+async function isHealthy(hub: KubeApi, name: string): Promise<boolean> {
+  const found = await hub.get(MANAGED_CLUSTER_ADDON, { namespace: CLUSTER, name });
+  const { conditions = [] } = (found?.['status'] ?? {}) as {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+    }[];
+  };
+  const said = conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+  const missing = HEALTHY.filter((one) => !said.includes(one));
+  if (missing.length > 0) throw new Error(`${missing.join()} not in ${said.join()}`);
+  return true;
+}
+
+const filesOf = async (cluster: KubeApi, name: string): Promise<Readonly<Record<string, string>>> =>
+  ((await cluster.get(SECRET, { namespace: AGENTS, name }))?.['data'] ?? {}) as Readonly<
+    Record<string, string>
+  >;
+
+const SETUP = { patienceMs: OUTAGE_PATIENCE_MS };
+
+describe('the add-on framework’s own examples with our agent', () => {
+  it.skipIf(!hasPeers('ocm/addon', 'addons/helloworld'))('helloworld', async () => {
+    await withHub(async (world) => {
+      const { hub, cluster, waitFor, kubeconfigs } = world;
+      const manager = await startManagers(world, 'addons/helloworld', 'helloworld');
+      await hub.create(MANAGED_CLUSTER_ADDON, managedAddon(CLUSTER, 'helloworld'));
+      await waitFor(async () => (await filesOf(cluster, 'helloworld-hub-kubeconfig'))['tls.crt']);
+      const { items: requests } = await hub.list(CERTIFICATE_REQUEST);
+      expect(requests).toHaveLength(1);
+      expect(requests[0]).toMatchObject({
+        metadata: { name: expect.stringMatching(/^addon-cluster1-helloworld-/) },
+        status: { conditions: [{ type: 'Approved', reason: 'AutoApprovedByHubCSRApprovingController' }] },
+      });
+      await waitFor(() => isHealthy(hub, 'helloworld'));
+      expect(
+        (await hub.list(MANIFEST_WORK, { namespace: CLUSTER })).items.map(({ metadata }) => metadata.name),
+      ).toEqual(['addon-helloworld-deploy-0']);
+      expect((await cluster.list(DEPLOYMENT)).items).toHaveLength(1);
+
+      // The framework's agent, with the access that ours made. It listens where its manager does.
+      await manager.stop();
+      const mounted = folder();
+      for (const [file, text] of Object.entries(await filesOf(cluster, 'helloworld-hub-kubeconfig')))
+        writeFileSync(join(mounted, file), Buffer.from(text, 'base64'), { mode: 0o600 });
+      const agent = startPeer('addons/helloworld', {
+        args: [
+          ...['agent', `--kubeconfig=${kubeconfigs.clusters.get(CLUSTER) ?? ''}`],
+          ...[`--hub-kubeconfig=${join(mounted, 'kubeconfig')}`, `--cluster-name=${CLUSTER}`],
+          ...[`--addon-namespace=${AGENTS}`],
+        ],
+        logFile: join(mounted, 'agent.log'),
+        env: { POD_NAME: 'test', POD_NAMESPACE: AGENTS },
+      });
+      onTestFinished(() => agent.stop());
+      await hub.create(CONFIG_MAP, {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { sky: 'blue' } },
+        metadata: { namespace: CLUSTER, name: 'colours' },
+      });
+      await waitFor(async () =>
+        (await cluster.list(CONFIG_MAP)).items.some(({ metadata }) => metadata.name === 'colours'),
+      );
+      await waitFor(() => cluster.get(LEASE, { namespace: AGENTS, name: 'helloworld' }));
+
+      await hub.delete(MANAGED_CLUSTER_ADDON, { namespace: CLUSTER, name: 'helloworld' });
+      await waitFor(async () => (await hub.list(MANIFEST_WORK, { namespace: CLUSTER })).items.length === 0);
+      await waitFor(
+        async () => Object.keys(await filesOf(cluster, 'helloworld-hub-kubeconfig')).length === 0,
+      );
+    }, SETUP);
+  });
+
+  it.skipIf(!hasPeers('ocm/addon', 'addons/helloworld_helm'))(
+    'helloworldhelm, whose job runs before it goes',
+    async () => {
+      await withHub(async (world) => {
+        const { hub, cluster, waitFor } = world;
+        await startManagers(world, 'addons/helloworld_helm', 'helloworldhelm');
+        const key = { namespace: CLUSTER, name: 'helloworldhelm' };
+        await hub.create(MANAGED_CLUSTER_ADDON, managedAddon(CLUSTER, 'helloworldhelm'));
+        await waitFor(() => isHealthy(hub, 'helloworldhelm'));
+        expect(Object.keys(await filesOf(cluster, 'helloworldhelm-hub-kubeconfig'))).toContain('tls.crt');
+        expect(await hub.get(MANAGED_CLUSTER_ADDON, key)).toMatchObject({
+          metadata: { finalizers: ['addon.open-cluster-management.io/addon-pre-delete'] },
+        });
+        await hub.delete(MANAGED_CLUSTER_ADDON, key);
+        await waitFor(async () => (await hub.get(MANAGED_CLUSTER_ADDON, key)) === undefined);
+        await waitFor(async () => (await hub.list(MANIFEST_WORK, { namespace: CLUSTER })).items.length === 0);
+      }, SETUP);
+    },
+  );
+});
