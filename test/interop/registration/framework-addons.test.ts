@@ -14,6 +14,7 @@ import {
   SECRET,
 } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../peers/free-port.ts';
@@ -68,13 +69,14 @@ async function startManagers(
   return own;
 }
 
-const HEALTHY = [
+/** It is deployed, registered and available, as the framework's managers say it. */
+const HEALTHY: readonly string[] = [
   ...['Available True ProbeAvailable', 'ClusterCertificateRotated True ClientCertificateUpdated'],
   ...['ManifestApplied True AddonManifestApplied', 'RegistrationApplied True SetPermissionApplied'],
 ];
 
-/** Whether the add-on is deployed, registered and available, as the framework's managers say it. */
-async function isHealthy(hub: KubeApi, name: string): Promise<boolean> {
+/** @throws Error that says which conditions the add-on has, and which it lacks */
+async function hasConditions(hub: KubeApi, name: string, wanted = HEALTHY): Promise<boolean> {
   const found = await hub.get(MANAGED_CLUSTER_ADDON, { namespace: CLUSTER, name });
   const { conditions = [] } = (found?.['status'] ?? {}) as {
     readonly conditions?: readonly {
@@ -84,7 +86,7 @@ async function isHealthy(hub: KubeApi, name: string): Promise<boolean> {
     }[];
   };
   const said = conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
-  const missing = HEALTHY.filter((one) => !said.includes(one));
+  const missing = wanted.filter((one) => !said.includes(one));
   if (missing.length > 0) throw new Error(`${missing.join()} not in ${said.join()}`);
   return true;
 }
@@ -109,7 +111,7 @@ describe('the add-on framework’s own examples with our agent', () => {
         metadata: { name: expect.stringMatching(/^addon-cluster1-helloworld-/) },
         status: { conditions: [{ type: 'Approved', reason: 'AutoApprovedByHubCSRApprovingController' }] },
       });
-      await waitFor(() => isHealthy(hub, 'helloworld'));
+      await waitFor(() => hasConditions(hub, 'helloworld'));
       expect(
         (await hub.list(MANIFEST_WORK, { namespace: CLUSTER })).items.map(({ metadata }) => metadata.name),
       ).toEqual(['addon-helloworld-deploy-0']);
@@ -155,7 +157,7 @@ describe('the add-on framework’s own examples with our agent', () => {
         await startManagers(world, 'addons/helloworld_helm', 'helloworldhelm');
         const key = { namespace: CLUSTER, name: 'helloworldhelm' };
         await hub.create(MANAGED_CLUSTER_ADDON, managedAddon(CLUSTER, 'helloworldhelm'));
-        await waitFor(() => isHealthy(hub, 'helloworldhelm'));
+        await waitFor(() => hasConditions(hub, 'helloworldhelm'));
         expect(Object.keys(await filesOf(cluster, 'helloworldhelm-hub-kubeconfig'))).toContain('tls.crt');
         expect(await hub.get(MANAGED_CLUSTER_ADDON, key)).toMatchObject({
           metadata: { finalizers: ['addon.open-cluster-management.io/addon-pre-delete'] },
@@ -164,6 +166,48 @@ describe('the add-on framework’s own examples with our agent', () => {
         await waitFor(async () => (await hub.get(MANAGED_CLUSTER_ADDON, key)) === undefined);
         await waitFor(async () => (await hub.list(MANIFEST_WORK, { namespace: CLUSTER })).items.length === 0);
       }, SETUP);
+    },
+  );
+
+  it.skipIf(!hasPeers('ocm/addon', 'addons/helloworld_hosted'))(
+    'helloworldhosted, whose agent runs on another cluster',
+    async () => {
+      await withHub(
+        async (world) => {
+          const { hub, clusters, waitFor } = world;
+          await startManagers(world, 'addons/helloworld_hosted', 'helloworldhosted');
+          const annotations = { 'addon.open-cluster-management.io/hosting-cluster-name': 'host' };
+          const addon = managedAddon(CLUSTER, 'helloworldhosted');
+          await hub.create(MANAGED_CLUSTER_ADDON, { ...addon, metadata: { ...addon.metadata, annotations } });
+          const deployments = async (name: string) =>
+            (await clusters.get(name)?.list(DEPLOYMENT))?.items ?? [];
+          const works = async () =>
+            (await hub.list(MANIFEST_WORK)).items.map(({ metadata }) => namespacedName(metadata));
+          await waitFor(() =>
+            hasConditions(hub, 'helloworldhosted', [
+              ...[
+                'HostingClusterValidity True HostingClusterValid',
+                'HostingManifestApplied True AddonManifestApplied',
+              ],
+              ...[
+                'ManifestApplied True AddonManifestApplied',
+                'RegistrationApplied True SetPermissionApplied',
+              ],
+            ]),
+          );
+          expect((await works()).sort()).toEqual([
+            'cluster1/addon-helloworldhosted-deploy-0',
+            'host/addon-helloworldhosted-deploy-hosting-cluster1-0',
+          ]);
+          expect(await deployments('host')).toMatchObject([{ metadata: { name: 'helloworldhosted-agent' } }]);
+          expect(await deployments(CLUSTER)).toEqual([]);
+          await hub.delete(MANAGED_CLUSTER_ADDON, addon.metadata);
+          await waitFor(async () => (await hub.get(MANAGED_CLUSTER_ADDON, addon.metadata)) === undefined);
+          await waitFor(async () => (await works()).length === 0);
+          await waitFor(async () => (await deployments('host')).length === 0);
+        },
+        { ...SETUP, clusters: [CLUSTER, 'host'] },
+      );
     },
   );
 });
