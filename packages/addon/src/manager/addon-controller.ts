@@ -24,6 +24,8 @@ export abstract class AddOnController<
 /** Parts of the status of an add-on. What is absent stays. */
 export interface StatusChange {
   readonly registrations?: readonly StatusRegistration[] | undefined;
+  /** Where the agent of the add-on runs. */
+  readonly namespace?: string | undefined;
   readonly conditions?: readonly Condition[] | undefined;
   /** Type of a condition that goes. */
   readonly without?: string | undefined;
@@ -36,7 +38,7 @@ export interface StatusChange {
 export async function writeAddOnStatus(
   { hub, clock }: Pick<AddOnOptions, 'hub' | 'clock'>,
   { metadata, status = {} }: StoredAddOn,
-  { registrations, conditions = [], without }: StatusChange,
+  { registrations, namespace: place, conditions = [], without }: StatusChange,
 ): Promise<void> {
   const before = status.conditions ?? [];
   const now = formatRfc3339(instantFromEpochMs(clock.now()));
@@ -46,6 +48,7 @@ export async function writeAddOnStatus(
   const change = {
     ...(registrations !== undefined &&
       !jsonEqual(registrations, status.registrations ?? []) && { registrations }),
+    ...(place !== undefined && place !== status.namespace && { namespace: place }),
     ...(!jsonEqual(after, before) && { conditions: after }),
   };
   if (Object.keys(change).length === 0) return;

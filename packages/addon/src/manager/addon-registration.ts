@@ -70,6 +70,7 @@ export class AddOnRegistration extends AddOnController {
     const condition = refusal === undefined ? plan.condition : permissionFailed(errorText(refusal));
     await writeAddOnStatus(this.options, addon, {
       registrations: plan.registrations,
+      namespace: this.#source.installNamespace({ addon, cluster }),
       conditions: [condition],
     });
     if (refusal !== undefined) throw refusal;

@@ -48,6 +48,11 @@ export interface RegistrationSource extends Source {
   readonly permissions: readonly IndexDefinition[];
   /** What the status says of its registration, and its rights; undefined: that is not decided yet, or it is not made from this source. */
   register(of: ClusterAddOn, signal: AbortSignal): Promise<RegistrationPlan | undefined>;
+  /**
+   * Where the agent of the add-on runs, and finds what is registered for it; undefined: that is not known. The cluster's agent would
+   * request a certificate for another place first if it learned of this later than of what to register.
+   */
+  installNamespace(of: ClusterAddOn): string | undefined;
   /** What it declares to register; undefined: that is not known. */
   declared(of: ClusterAddOn, signal: AbortSignal): Promise<readonly StatusRegistration[] | undefined>;
   /** Decides about a request instead of the rule. @param request `why`: what the rule has against it */

@@ -154,6 +154,10 @@ export class CodeSource implements DeploymentSource, RegistrationSource {
     return this.#call('health check', of, signal, (context) => health.check(results, context));
   }
 
+  installNamespace(of: ClusterAddOn): string | undefined {
+    return this.#definitions.has(of.addon.metadata.name) ? this.#placeOf(of.addon) : undefined;
+  }
+
   async register(of: ClusterAddOn, signal: AbortSignal): Promise<RegistrationPlan | undefined> {
     const { addon } = of;
     const definition = this.#definitions.get(addon.metadata.name);
@@ -247,21 +251,31 @@ export class CodeSource implements DeploymentSource, RegistrationSource {
       references.flatMap(({ resource, object }) =>
         resource === groupResource(kind) && object ? [object] : [],
       );
-    const [deploymentConfig] = configs(
-      ADDON_DEPLOYMENT_CONFIG,
-    ) as unknown as readonly AddOnDeploymentConfig[];
-    const { customizedVariables = [], agentInstallNamespace } = deploymentConfig?.spec ?? {};
+    const deploymentConfig = this.#deploymentConfigOf(stored);
+    const { customizedVariables = [] } = deploymentConfig?.spec ?? {};
     const { annotations } = addon.metadata;
     return {
       ...{ cluster, addon, deploymentConfig, configs, signal },
-      installNamespace:
-        this.#definitions.get(addon.metadata.name)?.installNamespace ||
-        agentInstallNamespace ||
-        annotations?.[INSTALL_NAMESPACE] ||
-        DEFAULT_INSTALL_NAMESPACE,
+      installNamespace: this.#placeOf(stored),
       hostingCluster: this.isHosted(addon) ? annotations?.[HOSTING_CLUSTER_ANNOTATION] : undefined,
       values: Object.fromEntries(customizedVariables.map(({ name, value = '' }) => [name, value])),
     };
+  }
+
+  #placeOf(stored: ManagedClusterAddOn): string {
+    const { name, annotations } = readClusterAddOn(stored as unknown as KubeObject).metadata;
+    return (
+      this.#definitions.get(name)?.installNamespace ||
+      this.#deploymentConfigOf(stored)?.spec?.agentInstallNamespace ||
+      annotations?.[INSTALL_NAMESPACE] ||
+      DEFAULT_INSTALL_NAMESPACE
+    );
+  }
+
+  #deploymentConfigOf(stored: ManagedClusterAddOn): AddOnDeploymentConfig | undefined {
+    const kind = groupResource(ADDON_DEPLOYMENT_CONFIG);
+    const found = this.#references(stored).find(({ resource, object }) => resource === kind && object);
+    return found?.object as unknown as AddOnDeploymentConfig | undefined;
   }
 
   /** The configurations of supported kinds that the add-on shall use, and their objects. */

@@ -37,7 +37,11 @@ import {
   TEMPLATE_LABEL,
   templateRegistrations,
 } from '../rules/registration/template-registrations.ts';
-import { renderAddOnTemplate } from '../rules/render-template.ts';
+import {
+  renderAddOnTemplate,
+  type TemplateInput,
+  templateInstallNamespace,
+} from '../rules/render-template.ts';
 import type { AddOnOptions } from './addon-controller.ts';
 import type { ClusterAddOn, DeploymentSource, RegistrationSource } from './addon-source.ts';
 import { signWithAuthority } from './sign-with-authority.ts';
@@ -111,15 +115,8 @@ export class TemplateDeployment implements DeploymentSource {
     return metadata.annotations?.[IMAGE_REGISTRIES];
   }
 
-  async render({ addon, cluster }: ClusterAddOn): Promise<Outcome<RenderedAddOn>> {
-    const rendered = renderAddOnTemplate({
-      addonName: addon.metadata.name,
-      cluster: cluster.metadata,
-      addon,
-      template: (name) => this.#templates.store.get(name) as AddOnTemplate | undefined,
-      deploymentConfig: (namespace, name) =>
-        this.#configs.store.get(`${namespace}/${name}`) as AddOnDeploymentConfig | undefined,
-    });
+  async render(of: ClusterAddOn): Promise<Outcome<RenderedAddOn>> {
+    const rendered = renderAddOnTemplate(templateInput(of, this.#templates, this.#configs));
     if (!rendered.ok) return rendered;
     const { template, manifests, installNamespace } = rendered.value;
     const { deleteOption, manifestConfigs } = template.spec.agentSpec;
@@ -136,21 +133,28 @@ export class TemplateRegistration implements RegistrationSource {
   readonly reads: readonly Reflector[];
   readonly permissions = [BINDINGS];
   readonly #options: Pick<AddOnOptions, 'hub' | 'clock'>;
-  readonly #addons;
   readonly #templates;
+  readonly #configs;
+  readonly #addonsOf;
 
   constructor(options: Pick<AddOnOptions, 'hub' | 'cache' | 'clock'>) {
     this.#options = options;
-    this.#addons = options.cache.of(MANAGED_CLUSTER_ADDON);
     this.#templates = options.cache.of(ADDON_TEMPLATE);
-    this.reads = [this.#addons, this.#templates];
+    this.#configs = options.cache.of(ADDON_DEPLOYMENT_CONFIG);
+    this.#addonsOf = options.cache.index(ADDONS_BY_PART);
+    this.reads = [options.cache.of(MANAGED_CLUSTER_ADDON), this.#templates, this.#configs];
   }
 
   follow(add: (key: string) => void): void {
-    this.#templates.store.onChange(({ key }) => {
-      for (const addon of this.#addons.store.list())
-        if (desiredTemplate(addon) === key) add(namespacedName(addon.metadata));
-    });
+    for (const { kind, store } of [this.#templates, this.#configs])
+      store.onChange(({ key }) => {
+        for (const { metadata } of this.#addonsOf.get(partKey(kind, key))) add(namespacedName(metadata));
+      });
+  }
+
+  installNamespace(of: ClusterAddOn): string | undefined {
+    const found = templateInstallNamespace(templateInput(of, this.#templates, this.#configs));
+    return found.ok ? found.value : undefined;
   }
 
   async register({ addon }: ClusterAddOn): Promise<RegistrationPlan | undefined> {
@@ -189,6 +193,21 @@ export class TemplateRegistration implements RegistrationSource {
   #templateOf(addon: ManagedClusterAddOn): AddOnTemplate | undefined {
     return this.#templates.store.get(desiredTemplate(addon) ?? '') as AddOnTemplate | undefined;
   }
+}
+
+function templateInput(
+  { addon, cluster }: ClusterAddOn,
+  templates: Reflector,
+  configs: Reflector,
+): TemplateInput {
+  return {
+    addonName: addon.metadata.name,
+    cluster: cluster.metadata,
+    addon,
+    template: (name) => templates.store.get(name) as AddOnTemplate | undefined,
+    deploymentConfig: (namespace, name) =>
+      configs.store.get(`${namespace}/${name}`) as AddOnDeploymentConfig | undefined,
+  };
 }
 
 function addOnOfBinding({ metadata: { labels = {} } }: KubeObject): string | undefined {
