@@ -8,6 +8,7 @@ import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type Logger, SILENT_LOG } from '@berth/runtime/logger';
+import { sleep } from '@berth/runtime/loop/sleep';
 import { type ContainerProgram, ContainerRunner } from './testing/run-containers.ts';
 import { type WaitOptions, waitUntil } from './testing/wait-until.ts';
 
@@ -59,7 +60,7 @@ const PATIENCE_MS = 4_500;
  * agents that apply ManifestWorks, ask for certificates and judge leases, the certificates and rights. All of it is in
  * this process and in memory, and is closed when the test ends, also if it fails. It needs no test runner.
  * @returns what the test returns
- * @throws what the test, or what it runs beside it, throws
+ * @throws what the test, or what it runs beside it, throws; Error when that does not end with its signal
  */
 export async function withHub<T>(test: (world: HubWorld) => Promise<T>, setup: HubSetup = {}): Promise<T> {
   const closers: (() => Promise<unknown> | void)[] = [];
@@ -108,7 +109,7 @@ async function openWorld(
   const { signal } = stop;
   const tasks: Promise<void>[] = [];
   const run: HubWorld['run'] = (task) => void tasks.push(task(signal).then(noResult, failure.note));
-  closers.push(() => (stop.abort(), Promise.all(tasks)));
+  closers.push(() => (stop.abort(), whenEnded(tasks)));
   const problems = new Set<string>();
   const onProblem = (problem: string): unknown => problems.add(problem);
   if (Object.keys(programs).length > 0)
@@ -126,6 +127,20 @@ async function openWorld(
       ]),
   };
   return { world, failed: failure.happened };
+}
+
+const STOP_MS = 5_000;
+
+/** @throws Error if one goes on although its signal has aborted */
+async function whenEnded(tasks: readonly Promise<void>[]): Promise<void> {
+  const over = new AbortController();
+  const limit = sleep(systemClock, STOP_MS, over.signal).then(() => 'late');
+  const first = await Promise.race([Promise.all(tasks), limit]);
+  over.abort();
+  if (first === 'late')
+    throw new Error(
+      `something that the test runs has not ended ${STOP_MS / 1_000} s after its signal aborted`,
+    );
 }
 
 /** The first thing that went wrong beside the test. */

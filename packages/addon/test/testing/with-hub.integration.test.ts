@@ -96,6 +96,11 @@ describe('withHub', () => {
     await expect(done).rejects.toThrow('the manager broke');
   });
 
+  it('fails when a task goes on after its signal aborted', async () => {
+    const done = withHub(async ({ run }) => run(() => new Promise(() => undefined)), SETUP);
+    await expect(done).rejects.toThrow('has not ended 5 s after its signal aborted');
+  });
+
   it('says what it waited for, and what the last answer was', async () => {
     const wait = { patienceMs: 30 };
     await withHub(async ({ hub, waitFor }) => {
