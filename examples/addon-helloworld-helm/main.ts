@@ -66,6 +66,7 @@ export const main = (args: readonly string[], print: (text: string) => void): Pr
       name: 'helloworldhelm',
       tryIt: (shown) => tryIt(shown, helm),
       runManager: (hub, signal) => runManager(hub, signal, helm),
+      runAgent,
     },
     args,
     print,

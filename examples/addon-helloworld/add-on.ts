@@ -57,13 +57,13 @@ export const helloworld = defineAddOn({
   },
 });
 
-/** What the container of the agent runs. */
-export async function runAgent({
-  cluster,
-  namespace,
-  mounts,
-  signal,
-}: Pick<RunningContainer, 'cluster' | 'namespace' | 'mounts' | 'signal'>): Promise<void> {
+export type AgentPod = Pick<RunningContainer, 'cluster' | 'namespace' | 'mounts' | 'signal'>;
+
+/** What the container of the agent runs. @param addOn has the lease */
+export async function runAgent(
+  { cluster, namespace, mounts, signal }: AgentPod,
+  addOn = NAME,
+): Promise<void> {
   const secret = mounts[HUB_ACCESS];
   const from = secret === undefined ? { folder: HUB_ACCESS } : { cluster, ...secret };
   const { hub, clusterName = '' } = await hubClient({ from, signal });
@@ -77,12 +77,12 @@ export async function runAgent({
     const metadata = { namespace, name, labels: { [COPIED]: 'true' } };
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: found?.['data'] };
     if (isOurs && found !== undefined)
-      await cluster.apply(CONFIG_MAP, object, { fieldManager: NAME, force: true });
+      await cluster.apply(CONFIG_MAP, object, { fieldManager: addOn, force: true });
     else if (isOurs) await cluster.delete(CONFIG_MAP, metadata);
     return DONE;
   };
   const loop = new ReconcileLoop({ ...shared, name: 'copies', concurrency: 2, reconcile: copy });
   source.store.onChange(({ key }) => loop.add(key));
-  await Promise.all([source.run(signal), keepLease({ cluster, namespace, name: NAME, signal })]);
+  await Promise.all([source.run(signal), keepLease({ cluster, namespace, name: addOn, signal })]);
   await loop.close();
 }
