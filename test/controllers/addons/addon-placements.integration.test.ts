@@ -1,18 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, PLACEMENT } from '@berth/kube/model/kinds';
+import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, NAMESPACE, PLACEMENT } from '@berth/kube/model/kinds';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { expect, it, onTestFinished } from 'vitest';
 import { serveController } from '../../../src/app/serve/serve-controller.ts';
 import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
+import { DEFAULT_NAMESPACE } from '../../../src/core/sync/apply-set.ts';
 import { AddOnWorld } from './addon-world.ts';
 
 it('add-ons follow the placements that Berth itself decides', async () => {
   const world = await AddOnWorld.create();
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-addon-placements-'));
   await world.clusters(['c1', 'c2']);
+  // For what it removed lately. A controller that announces itself makes it.
+  await world.make(NAMESPACE, { metadata: { name: DEFAULT_NAMESPACE } });
   const fleet = await serveController({
     ...{ api: world.api, dataDir, sources: [], engineVersion: 'test', env: {}, embedded: true },
     ...{ clock: systemClock, random: Math.random, log: new SilentLogger() },
