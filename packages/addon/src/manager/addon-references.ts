@@ -15,6 +15,7 @@ import { planOwners } from '../rules/addon-owner.ts';
 import { readAddOn, readClusterAddOn, storedReferences } from '../rules/addon-versions.ts';
 import { knownSpecHash } from '../rules/config-hash.ts';
 import { type ConfigLookup, sameKind, withHashes, withOwnHashes } from '../rules/config-references.ts';
+import { ADDONS_BY_CONFIG, configKey } from './code-source.ts';
 import { ADDON_MANAGER, AddOnController, type AddOnOptions } from './addon-controller.ts';
 
 /**
@@ -38,13 +39,16 @@ export class AddOnReferences extends AddOnController {
     const add = (key: string): void => {
       if (this.#definitions.has(key.split('/').at(-1) ?? '')) queue.add(key);
     };
-    const addAll = (): void => {
-      for (const { store } of [this.#managed, this.#addons])
-        for (const { metadata } of store.list()) add(namespacedName(metadata));
-    };
-    addAll();
-    for (const { store } of [this.#managed, this.#addons]) store.onChange(({ key }) => add(key));
-    for (const kind of this.#kinds()) this.options.cache.of(kind).store.onChange(addAll);
+    for (const { store } of [this.#managed, this.#addons]) {
+      for (const { metadata } of store.list()) add(namespacedName(metadata));
+      store.onChange(({ key }) => add(key));
+    }
+    const users = this.options.cache.index(ADDONS_BY_CONFIG);
+    for (const kind of this.#kinds())
+      this.options.cache.of(kind).store.onChange(({ key }) => {
+        for (const { metadata } of users.get(configKey(kind, key))) add(namespacedName(metadata));
+        for (const { metadata } of this.#managed.store.list()) add(metadata.name);
+      });
   }
 
   async reconcile(key: string): Promise<ReconcileOutcome> {

@@ -56,7 +56,7 @@ const PERMISSIONS: readonly IndexDefinition[] = PERMISSION_KINDS.map((kind) => (
   keysOf: addOnOfPermission,
 }));
 /** By the configurations that an add-on uses: `RESOURCE.GROUP NAMESPACE/NAME`. */
-const ADDONS_BY_CONFIG: IndexDefinition = {
+export const ADDONS_BY_CONFIG: IndexDefinition = {
   kind: MANAGED_CLUSTER_ADDON,
   keysOf: (object) =>
     ((object as unknown as ManagedClusterAddOn).status?.configReferences ?? []).flatMap(
@@ -319,6 +319,6 @@ function manifestProblem(manifest: KubeObject): string | undefined {
     : `a manifest has no apiVersion, kind or name: ${JSON.stringify(manifest)?.slice(0, 100)}`;
 }
 
-function configKey(kind: Pick<KindInfo, 'group' | 'plural'>, key: string): string {
+export function configKey(kind: Pick<KindInfo, 'group' | 'plural'>, key: string): string {
   return `${groupResource(kind)} ${key}`;
 }

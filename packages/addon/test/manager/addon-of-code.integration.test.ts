@@ -1,6 +1,8 @@
 import {
   ADDON_DEPLOYMENT_CONFIG,
   CERTIFICATE_REQUEST,
+  CLUSTER_MANAGEMENT_ADDON,
+  CLUSTER_ROLE,
   CONFIG_MAP,
   DEPLOYMENT,
   MANAGED_CLUSTER,
@@ -11,7 +13,9 @@ import {
 } from '@berth/kube/model/kinds';
 import { configSpecHash } from '../../src/rules/config-hash.ts';
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
+  type AddOnContext,
   type AddOnDefinition,
   bindRole,
   createAddOnManager,
@@ -277,6 +281,90 @@ describe('an add-on written in code', () => {
       await install(hub);
       await waitFor(async () => (await conditionOf(hub, 'Available')) === want, { patienceMs: 60_000 });
     });
+  });
+
+  it('has the rights that its list names, each its own, whatever somebody changes by hand', async () => {
+    const reader = { namespace: '', name: 'hello-cluster1' };
+    const clusterRole = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', rules: READ };
+    let objects: (name: string) => readonly KubeObject[] = () => [];
+    await withHub(
+      async ({ hub, run, waitFor }) => {
+        const registration = {
+          configurations: [{ type: 'KubeClient' as const }],
+          permissions: async ({ cluster }: AddOnContext) => objects(cluster.metadata.name),
+        };
+        const manager = createAddOnManager({ hub, addOns: [{ ...BASIC, registration }] });
+        run((signal) => manager.run(signal));
+        const applied = () => conditionOf(hub, 'RegistrationApplied');
+        const change = async (next: typeof objects, want: string) => {
+          objects = next;
+          for (const cluster of ['cluster1', 'cluster2']) manager.trigger(cluster, 'hello');
+          await waitFor(async () => (await applied())?.includes(want));
+        };
+        await make(hub, CLUSTER_ROLE, { metadata: { name: 'of-others' }, rules: READ });
+        await install(hub, ['cluster1', 'cluster2']);
+        await waitFor(applied);
+        await change((name) => [{ ...clusterRole, metadata: { name: `hello-${name}` } }], 'True');
+        await waitFor(() => hub.get(CLUSTER_ROLE, reader));
+        await waitFor(() => hub.get(CLUSTER_ROLE, { ...reader, name: 'hello-cluster2' }));
+        await hub.mergePatch(CLUSTER_ROLE, reader, { rules: [] });
+        const rules = async () => JSON.stringify((await hub.get(CLUSTER_ROLE, reader))?.['rules']);
+        await waitFor(async () => (await rules()) === JSON.stringify(READ));
+        await change(() => [{ ...clusterRole, metadata: { name: 'shared' } }], 'must contain cluster1');
+        objects = () => [{ ...clusterRole, metadata: { name: 'cluster1-cluster2' } }];
+        for (const cluster of ['cluster1', 'cluster2']) manager.trigger(cluster, 'hello');
+        const other = { namespace: 'cluster2', name: 'hello' };
+        await waitFor(async () =>
+          [await applied(), await conditionOf(hub, 'RegistrationApplied', other)].some((text) =>
+            text?.includes('has the rights of add-on'),
+          ),
+        );
+        expect(await hub.get(CLUSTER_ROLE, { namespace: '', name: 'shared' })).toBeUndefined();
+        await change(
+          () => [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }],
+          'gives no rights',
+        );
+        await change(() => [], 'True');
+        await waitFor(async () => (await hub.get(CLUSTER_ROLE, reader)) === undefined);
+        expect(await hub.get(CLUSTER_ROLE, { namespace: '', name: 'of-others' })).toBeDefined();
+      },
+      { clusters: 2 },
+    );
+  });
+
+  it('is split between its cluster and the one that hosts it', async () => {
+    await withHub(
+      async ({ hub, clusters, run, waitFor }) => {
+        const location = 'addon.open-cluster-management.io/hosted-manifest-location';
+        const hosted = configMap('there');
+        const annotations = { [location]: 'hosting' };
+        const addOn: AddOnDefinition = {
+          ...BASIC,
+          hostedMode: true,
+          manifests: async ({ hostingCluster }) => [
+            configMap(`for ${hostingCluster}`),
+            { ...hosted, metadata: { namespace: 'default', name: 'agent', annotations } },
+          ],
+        };
+        run((signal) => runAddOnManager({ hub, addOns: [addOn], signal }));
+        await make(hub, CLUSTER_MANAGEMENT_ADDON, { metadata: { name: 'hello' }, spec: {} });
+        await make(hub, MANAGED_CLUSTER_ADDON, {
+          metadata: {
+            ...HELLO,
+            annotations: { 'addon.open-cluster-management.io/hosting-cluster-name': 'cluster2' },
+          },
+          spec: {},
+        });
+        const read = (cluster: string, name: string) =>
+          clusters.get(cluster)?.get(CONFIG_MAP, { namespace: 'default', name });
+        expect((await waitFor(() => read('cluster1', 'hello')))['data']).toEqual({ value: 'for cluster2' });
+        await waitFor(() => read('cluster2', 'agent'));
+        expect(await read('cluster1', 'agent')).toBeUndefined();
+        await hub.delete(MANAGED_CLUSTER_ADDON, HELLO);
+        await waitFor(async () => (await read('cluster2', 'agent')) === undefined);
+      },
+      { clusters: 2 },
+    );
   });
 
   it('is made again when a label of its cluster changes, and not written without a difference', async () => {

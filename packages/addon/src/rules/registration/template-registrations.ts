@@ -64,7 +64,11 @@ export function planRegistration(
   );
   const why = permissions.map(permissionProblem).find((problem) => problem !== undefined);
   if (why !== undefined) return registrationFailed(registrations, why);
-  const subjects = agentSubjects(addon, registrations);
+  // Whatever subject a template names, rights are those of the add-on's agent.
+  const isToken = addon.status?.kubeClientDriver === 'token';
+  const clients = registrations.filter(({ signerName }) => signerName === CLIENT_SIGNER);
+  const known = clients.map((one) => (isToken ? one : { ...one, subject: agentSubject(addon) }));
+  const subjects = agentSubjects(addon, known);
   if (permissions.length > 0 && subjects.length === 0) return registrationPending(registrations);
   return registrationApplied(registrations, bindingsOf(addon, permissions, subjects));
 }

@@ -158,6 +158,22 @@ describe('the rights of an add-on', () => {
     ]);
   });
 
+  it('are never those of a user that a template names for the hub’s own signer', () => {
+    const signer = { signerName: CLIENT, subject: { user: 'admin', groups: ['system:masters'] } };
+    const customSigner = { ...signer, signingCA: { name: 'ca' } };
+    const { permissions = [] } = plan(
+      storedAddOn(),
+      { type: 'CustomSigner', customSigner },
+      client(current('reader')),
+    );
+    expect(permissions.map(({ object }) => object['subjects'])).toEqual([
+      [
+        { apiGroup: RBAC, kind: 'User', name: OWN.user },
+        { apiGroup: RBAC, kind: 'Group', name: PREFIX },
+      ],
+    ]);
+  });
+
   it('have a name for each role', () => {
     expect(
       names(current('a'), current('b'), current('a'), single('c1', 'a', 'ClusterRole'), current('b')),
