@@ -1,9 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { connect, createServer, type TLSSocket } from 'node:tls';
 import { afterEach, expect, it } from 'vitest';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
@@ -19,7 +16,6 @@ import {
   SECRET,
 } from '@berth/kube/model/kinds';
 import { secretTexts } from '@berth/kube/secret-texts';
-import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import type { RegistrationSettings } from '../../../packages/agent/src/registration/options/registration-settings.ts';
 import { ADDON_DUTIES } from '../../../src/core/addon/addon-duties.ts';
 import { runAddOns } from '../../controllers/addons/run-addons.ts';
@@ -30,6 +26,7 @@ import {
   signingAuthority,
   TEMPLATE_ADDON,
 } from '../../interop/registration/addon-objects.ts';
+import { callPrincipal, startPrincipal } from './principal.ts';
 import { RegistrationWorld } from './registration-world.ts';
 
 const INSTALLED = 'open-cluster-management-agent-addon';
@@ -40,34 +37,6 @@ afterEach(async () => {
   await addons.close();
   await world.close();
 });
-
-/** A principal, as argocd-agent has one: it accepts the clients of one authority, and answers with their name. */
-async function startPrincipal(authority: { readonly certificate: string; readonly key: string }) {
-  const { certPem, keyPem } = await (
-    await CertificateAuthority.load({ certPem: authority.certificate, keyPem: authority.key })
-  ).issueServing(['localhost'], Date.now(), 3_600_000, 'principal');
-  const options = { cert: certPem, key: keyPem, ca: authority.certificate, requestCert: true };
-  const server = createServer({ ...options, rejectUnauthorized: true }, (socket) =>
-    socket.end(String(socket.getPeerCertificate().subject.CN)),
-  );
-  server.on('tlsClientError', () => undefined);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
-}
-
-async function callPrincipal(
-  port: number,
-  files: Readonly<Record<string, string>>,
-  ca: string,
-): Promise<string> {
-  const { 'tls.crt': cert, 'tls.key': key } = files;
-  const socket: TLSSocket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca, cert, key });
-  const parts: Buffer[] = [];
-  socket.on('data', (part: Buffer) => parts.push(part));
-  await once(socket, 'close');
-  return Buffer.concat(parts).toString();
-}
 
 /** A cluster that has joined, and an add-on of a template on it, with everything that Berth does for add-ons. */
 async function startAddOn(settings: Partial<RegistrationSettings> = {}) {

@@ -43,6 +43,9 @@ function whatIsMissing(
       message: `The hub has no ClusterManagementAddOn ${name}, so nothing acts on this add-on. Create it, or start the manager that creates it.`,
     };
   if (findCondition(status?.conditions, 'RegistrationApplied') !== undefined) return undefined;
+  // A rollout has not reached the cluster, and the condition Configured says so. It is registered with its configurations.
+  if (isOfTemplate(addOn) && findCondition(status?.conditions, 'Configured')?.status === 'False')
+    return undefined;
   return {
     reason: 'ManagerNotRunning',
     message: isOfTemplate(addOn)

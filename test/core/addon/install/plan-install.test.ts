@@ -240,4 +240,10 @@ describe('findMissingManager', () => {
     const addon = { ...clusterAddOn('c'), status: { conditions: [registered] } };
     expect(findMissingManager(addon, addOnOf([]), LATER)).toEqual({ condition: undefined });
   });
+
+  it('says nothing of an add-on of a template that waits for its rollout', () => {
+    const waits = { ...registered, type: 'Configured' };
+    const addon = { ...clusterAddOn('c'), status: { conditions: [waits] } };
+    expect(findMissingManager(addon, addOnOf([], template), LATER)).toEqual({ condition: undefined });
+  });
 });
