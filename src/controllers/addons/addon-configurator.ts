@@ -25,6 +25,8 @@ import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 
 const CONCURRENCY = 8;
 const GATHER_MS = 250;
+/** A hub on which decisions change all the time does not keep configurations for longer. */
+const MAX_FOLLOW_MS = 5_000;
 /** What a pass reads of the add-on of a cluster. */
 const whatCounts = ({ metadata, spec, status = {} }: ManagedClusterAddOn): unknown => [
   metadata.uid,
@@ -42,6 +44,7 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
   readonly #inventory: AddOnInventory;
   readonly #configs = new Map(CONFIG_KINDS.map((kind) => [`${kind.plural}.${kind.group}`, this.read(kind)]));
   readonly #problems = new Map<string, string>();
+  readonly #waitingSinceMs = new Map<string, number>();
 
   constructor(options: AddOnManagerOptions) {
     super(options);
@@ -71,6 +74,7 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
     if (stored === undefined || addOn === undefined || addOn.metadata.deletionTimestamp !== undefined)
       return DONE;
     const nowMs = this.options.clock.now();
+    if (this.#followsCommit(name, nowMs)) return { kind: 'requeue', afterMs: GATHER_MS };
     const addons = this.#inventory.stored(name);
     const plan = planConfiguration({
       ...{ nowMs, now: formatRfc3339(instantFromEpochMs(nowMs)), addOn },
@@ -98,6 +102,15 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
     const failed = (await Promise.allSettled(writes)).find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     return plan.recheckAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: plan.recheckAfterMs };
+  }
+
+  /** What one commit changes counts together: its placements are decided after its add-ons and configurations are applied. */
+  #followsCommit(name: string, nowMs: number): boolean {
+    const sinceMs = this.#waitingSinceMs.get(name) ?? nowMs;
+    const waits = this.options.isFollowing() && nowMs - sinceMs < MAX_FOLLOW_MS;
+    if (waits) this.#waitingSinceMs.set(name, sinceMs);
+    else this.#waitingSinceMs.delete(name);
+    return waits;
   }
 
   /** The objects of an add-on of a template. Another add-on's own manager reads its configurations, and writes their hashes. */

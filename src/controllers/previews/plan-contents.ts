@@ -6,6 +6,7 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { sha256 } from '@berth/runtime/sha256';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
+import { withAddOnContents } from '../../core/preview/addons/addon-contents.ts';
 import { addOnFutures, type AddOnPlanInput } from '../../core/preview/addons/plan-addons.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
 import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
@@ -58,11 +59,12 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     ...(isPublishedKnown ? [] : [NOTHING_RECORDED]),
     ...(later.cutAt === undefined ? [] : [`Later changes were computed up to ${later.cutAt}.`]),
   ];
+  const contents = withAddOnContents(plan, addOns, input.addOns);
   const held = addOns.held(plan.placements.filter((one) => one.held !== undefined).map(namespacedName));
   const hasChanges = plan.hasChanges || held.length > 0;
   const future = { waiting: [...waiting, ...addOns.waiting], later: later.changes };
   const complete = withApplications(
-    { ...plan, ...future, addOnsHeld: held, hasChanges },
+    { ...plan, ...contents, ...future, addOnsHeld: held, hasChanges },
     [before, after],
     input,
     [...declared.notes, ...notes],

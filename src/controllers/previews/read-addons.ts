@@ -1,4 +1,6 @@
 import {
+  ADDON_DEPLOYMENT_CONFIG,
+  ADDON_TEMPLATE,
   apiVersionOf,
   CLUSTER_MANAGEMENT_ADDON,
   type KindInfo,
@@ -8,7 +10,7 @@ import {
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { BerthError, errorText } from '@berth/runtime/errors';
+import { BerthError, errorText, InputError } from '@berth/runtime/errors';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { removalGroupOf } from '../../core/addon/install/judge-removals.ts';
 import type { AddOnJudging, HubAddOns } from '../../core/preview/addons/plan-addons.ts';
@@ -60,6 +62,10 @@ export async function readAddOns(
     const read = {
       managed: await listServed(hub, CLUSTER_MANAGEMENT_ADDON),
       installed: await listServed(hub, MANAGED_CLUSTER_ADDON),
+      configs: [
+        ...(await listAllowed(hub, ADDON_TEMPLATE)),
+        ...(await listAllowed(hub, ADDON_DEPLOYMENT_CONFIG)),
+      ],
     };
     if (!installer) return { hub: read, judging: undefined, notes: notHeld };
     const removals = await readHubRemovals(hub);
@@ -93,6 +99,14 @@ async function listServed(hub: KubeApi, kind: KindInfo): Promise<readonly KubeOb
   if (served === undefined) return [];
   // The items of a list have no apiVersion and kind.
   return (await hub.list(served)).items.map((item) => ({ ...item, apiVersion, kind: kind.kind }));
+}
+
+/** A controller that only installs add-ons may not read how they are configured. */
+async function listAllowed(hub: KubeApi, kind: KindInfo): Promise<readonly KubeObject[]> {
+  return listServed(hub, kind).catch((error: unknown) => {
+    if (!(error instanceof InputError)) throw error;
+    return [];
+  });
 }
 
 function assumed({ addOnsHeld }: Pick<Plan, 'addOnsHeld'>): readonly string[] {

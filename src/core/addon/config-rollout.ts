@@ -72,10 +72,32 @@ export function rollOutConfigs(input: ConfigRolloutInput): Outcome<ConfigRollout
   });
 }
 
+/** Clusters that get the same configurations, by the same rollout. */
+export interface ConfiguredClusters {
+  /** Undefined: no placement selects them, and they get theirs at once. */
+  readonly placement: { readonly namespace: string; readonly name: string } | undefined;
+  readonly strategy: RolloutStrategy | undefined;
+  readonly groups: readonly RolloutGroup[];
+  /** By cluster: the configurations that its add-on has in the end. */
+  readonly configs: ReadonlyMap<string, readonly DesiredConfig[]>;
+}
+
+/** Which configurations every cluster has when all rollouts are done, and by which rollout it gets them. */
+export function configuredClusters(input: ConfigRolloutInput): Outcome<readonly ConfiguredClusters[]> {
+  const placed = placedNodes(input);
+  if (!placed.ok) return placed;
+  return done(
+    [defaultNode(input, placed.value), ...placed.value].map(({ progression, strategy, groups, members }) => ({
+      ...{ placement: progression, strategy, groups },
+      configs: new Map(members.map(({ cluster, configs }) => [cluster, [...configs.values()].flat()])),
+    })),
+  );
+}
+
 /** By type of configuration, as `RESOURCE.GROUP`: the configurations in their declared order. */
 type Configs = ReadonlyMap<string, readonly DesiredConfig[]>;
 
-interface DesiredConfig extends ConfigKind {
+export interface DesiredConfig extends ConfigKind {
   readonly desired: ConfigSpecHash;
 }
 

@@ -38,7 +38,8 @@ function workloadChange({ namespace, name, manifests, changedOn }: WorkloadPlan)
   const isAlone = manifests.length === 1;
   const parts = manifests.flatMap((manifest) => manifestTexts(manifest, isAlone));
   const where = changedOn.length === 0 ? 'on no cluster' : `on ${clusterNames(changedOn)}`;
-  return { subject: `${namespace}/${name}`, text: [...limited(parts), where].join(', ') };
+  const subject = namespace === '' ? `add-on ${name}` : `${namespace}/${name}`;
+  return { subject, text: [...limited(parts), where].join(', ') };
 }
 
 function manifestTexts({ change, ref, fields }: ManifestChange, isAlone: boolean): readonly string[] {

@@ -240,7 +240,10 @@ function worksByOwner(works: NonNullable<PlanSide['works']>): ReadonlyMap<string
 }
 
 /** The manifests that are added, removed or changed between two lists, by kind and name. Their order does not count. */
-function manifestChanges(before: readonly unknown[], after: readonly unknown[]): readonly ManifestChange[] {
+export function manifestChanges(
+  before: readonly unknown[],
+  after: readonly unknown[],
+): readonly ManifestChange[] {
   const [old, now] = [byIdentity(before), byIdentity(after)];
   const changes: ManifestChange[] = [];
   for (const [key, { ref, manifest }] of now) {

@@ -6,6 +6,8 @@ import { binding, cluster, clusterSet, namespace, placement, yaml } from '../../
 export const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
 export const PLACEMENTS = ['edge', 'infra', 'ops'];
 export const ADD_ONS = ['logs', 'mesh'];
+export const SIZES = ['big', 'small'];
+const TEMPLATES = ['v1', 'v2'];
 
 const gone = <T>(present: fc.Arbitrary<T>, freq: number): fc.Arbitrary<T | undefined> =>
   fc.option(present, { freq, nil: undefined });
@@ -15,8 +17,14 @@ const placementState = fc.record({
   /** Of the placement: the one of add-ons is that of the controller. */
   budget: fc.constantFrom('1', '100%', '100%', '100%'),
 });
-/** No placements: people install it. */
-const addOnState = fc.record({ placements: fc.subarray(PLACEMENTS) });
+const addOnState = fc.record({
+  /** None: people install it. */
+  placements: fc.subarray(PLACEMENTS),
+  /** Its AddOnTemplate by default. */
+  template: fc.constantFrom('v1', 'v2'),
+  /** Its AddOnDeploymentConfig where the first of its placements selects. */
+  first: fc.constantFrom(undefined, ...SIZES),
+});
 
 export const commit = fc.record({
   placements: fc.dictionary(fc.constantFrom(...PLACEMENTS), gone(placementState, 12), {
@@ -24,12 +32,14 @@ export const commit = fc.record({
     maxKeys: 2,
   }),
   addOns: fc.dictionary(fc.constantFrom(...ADD_ONS), gone(addOnState, 8), { maxKeys: 1 }),
+  /** What the AddOnDeploymentConfigs say: one is edited in place. */
+  sizes: fc.dictionary(fc.constantFrom(...SIZES), fc.constantFrom('1', '2', '3'), { maxKeys: 1 }),
   /** What the plan would hold is released after the merge, by the codes of the plan. */
   isReleased: fc.constantFrom(true, false, false),
 });
 export type Commit = typeof commit extends fc.Arbitrary<infer T> ? T : never;
 
-export type State = Pick<Commit, 'placements' | 'addOns'>;
+export type State = Pick<Commit, 'placements' | 'addOns' | 'sizes'>;
 
 export const START: State = {
   placements: {
@@ -37,13 +47,18 @@ export const START: State = {
     infra: { clusters: CLUSTERS, budget: '100%' },
     ops: { clusters: ['c4', 'c5'], budget: '100%' },
   },
-  addOns: { logs: { placements: ['infra'] }, mesh: { placements: ['edge', 'ops'] } },
+  addOns: {
+    logs: { placements: ['infra'], template: 'v1', first: undefined },
+    mesh: { placements: ['edge', 'ops'], template: 'v1', first: 'big' },
+  },
+  sizes: { big: '1', small: '1' },
 };
 
-export function stateAfter(state: State, { placements, addOns }: Commit): State {
+export function stateAfter(state: State, { placements, addOns, sizes }: Commit): State {
   return {
     placements: { ...state.placements, ...placements },
     addOns: { ...state.addOns, ...addOns },
+    sizes: { ...state.sizes, ...sizes },
   };
 }
 
@@ -63,6 +78,10 @@ export function filesOf(state: State, number: number): Readonly<Record<string, s
       data: { commit: String(number) },
     }),
   };
+  files['configs.yaml'] = yaml(
+    ...SIZES.map((name) => deploymentConfig(name, state.sizes[name] ?? '1')),
+    ...ADD_ONS.flatMap((addOn) => TEMPLATES.map((version) => template(addOn, version))),
+  );
   for (const name of PLACEMENTS) {
     const own = state.placements[name];
     files[`placements/${name}.yaml`] = own && yaml(placementOf(name, own));
@@ -80,14 +99,58 @@ function placementOf(name: string, { clusters, budget }: NonNullable<State['plac
   return placement(name, spec, { 'berth.dev/removal-budget': budget });
 }
 
-function addOnOf(name: string, { placements }: NonNullable<State['addOns'][string]>) {
-  const installed = placements.map((placed) => ({ namespace: 'team-a', name: placed }));
+const ADDON = 'addon.open-cluster-management.io';
+
+const deploymentConfig = (name: string, value: string) => ({
+  apiVersion: `${ADDON}/v1alpha1`,
+  kind: 'AddOnDeploymentConfig',
+  metadata: { namespace: 'team-a', name },
+  spec: { agentInstallNamespace: 'agents', customizedVariables: [{ name: 'SIZE', value }] },
+});
+
+const template = (addonName: string, version: string) => ({
+  apiVersion: `${ADDON}/v1alpha1`,
+  kind: 'AddOnTemplate',
+  metadata: { name: `${addonName}-${version}` },
+  spec: {
+    addonName,
+    agentSpec: {
+      workload: {
+        manifests: [
+          {
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            metadata: { namespace: 'agents', name: 'agent' },
+            data: { version, size: '{{SIZE}}' },
+          },
+        ],
+      },
+    },
+  },
+});
+
+function addOnOf(name: string, own: NonNullable<State['addOns'][string]>) {
+  const { placements, template: version, first } = own;
+  const configs = { group: ADDON, resource: 'addondeploymentconfigs' };
+  const installed = placements.map((placed, at) => ({
+    ...{ namespace: 'team-a', name: placed },
+    ...(at === 0 && first !== undefined && { configs: [{ ...configs, namespace: 'team-a', name: first }] }),
+  }));
   const installStrategy =
     installed.length === 0 ? { type: 'Manual' } : { type: 'Placements', placements: installed };
   return {
-    apiVersion: 'addon.open-cluster-management.io/v1alpha1',
+    apiVersion: `${ADDON}/v1alpha1`,
     kind: 'ClusterManagementAddOn',
     metadata: { name },
-    spec: { installStrategy },
+    spec: {
+      supportedConfigs: [
+        {
+          ...{ group: ADDON, resource: 'addontemplates' },
+          defaultConfig: { name: `${name}-${version}` },
+        },
+        { ...configs, defaultConfig: { namespace: 'team-a', name: 'small' } },
+      ],
+      installStrategy,
+    },
   };
 }

@@ -73,6 +73,7 @@ export class AddOnHistory {
   async merge(change: Commit, number: number): Promise<void> {
     const { expect, seed } = this.#options;
     const before = await this.#addOns();
+    const had = await this.#configs();
     this.#state = stateAfter(this.#state, change);
     this.#repository.branch('next', 'main');
     const files = Object.entries(filesOf(this.#state, number)).filter(
@@ -86,6 +87,12 @@ export class AddOnHistory {
     expect(due, this.#planned).toEqual([]);
     this.#repository.merge('next', 'main');
     await this.#becomes(number, expectedAfter(before, plan));
+    const has = await this.#configs();
+    const changed = [...has].filter(([key, configs]) => had.has(key) && had.get(key) !== configs);
+    const addOns = plan.workloads.filter(({ kind }) => kind === CLUSTER_MANAGEMENT_ADDON.kind);
+    expect(changed.map(([key]) => key).sort(), this.#planned).toEqual(
+      addOns.flatMap(({ name, changedOn }) => changedOn.map((one) => `${name} ${one}`)).sort(),
+    );
     await this.#planIdle();
     if (change.isReleased) await this.#release(plan);
   }
@@ -194,6 +201,19 @@ export class AddOnHistory {
         { clusters: clustersOf(name), held: undefined },
       ]),
     ]);
+  }
+
+  /** By `ADD-ON CLUSTER`: the configurations that its status names. */
+  async #configs(): Promise<ReadonlyMap<string, string>> {
+    const { items } = await this.#fleet.hub.api.list(MANAGED_CLUSTER_ADDON);
+    const entries = items.map(({ metadata, status }) => {
+      const { configReferences = [] } = (status ?? {}) as {
+        readonly configReferences?: readonly { readonly desiredConfig?: object }[];
+      };
+      const desired = configReferences.map(({ desiredConfig }) => JSON.stringify(desiredConfig));
+      return [`${metadata.name} ${metadata.namespace}`, desired.sort().join()] as const;
+    });
+    return new Map(entries);
   }
 
   #plan(head: 'next' | 'idle'): Promise<Plan> {

@@ -80,6 +80,14 @@ export function renderAddOnTemplate(input: TemplateInput): Outcome<RenderedTempl
   return done({ template, manifests: all, values, installNamespace: installNamespaceOf(parts.value) });
 }
 
+/** As a hub has it: it adds the default of the API to a configuration that names no namespace. */
+export function storedConfig(config: AddOnDeploymentConfig): AddOnDeploymentConfig {
+  const { spec } = config;
+  return spec === undefined
+    ? config
+    : { ...config, spec: { agentInstallNamespace: DEFAULT_INSTALL_NAMESPACE, ...spec } };
+}
+
 /** Where the agent of a template's add-on runs: the registration needs it before anything is rendered. */
 export function templateInstallNamespace(input: TemplateInput): Outcome<string> {
   const template = templateOf(input, `addon ${input.addonName}`);

@@ -26,6 +26,8 @@ export interface HubAddOns {
   readonly managed: readonly KubeObject[];
   /** ManagedClusterAddOns. */
   readonly installed: readonly KubeObject[];
+  /** AddOnTemplates and AddOnDeploymentConfigs, as far as they can be read. */
+  readonly configs: readonly KubeObject[];
 }
 
 /** How Berth's manager of add-ons judges. */
@@ -102,8 +104,10 @@ export function planAddOns({ sides: [before, after], hub, judging }: AddOnPlanIn
   const [selectBefore, selectAfter] = [new Selections(before), new Selections(after)];
   for (const name of [...new Set([...old.keys(), ...now.keys()])].sort(compareText)) {
     const objects = [old.get(name), now.get(name)] as const;
-    if (objects.every((object) => object === undefined || addOnPlacements(object).length === 0)) continue;
     const installed = hub === undefined ? predicted(objects[0], selectBefore) : installedOf(hub, name);
+    const isPlaced = objects.some((object) => object !== undefined && addOnPlacements(object).length > 0);
+    // Those that people install are known only on a hub.
+    if (!isPlaced && installed.size === 0) continue;
     const start = { installed, removals: judging?.removalsOf(name) ?? [] };
     const without = objects[0] === undefined ? undefined : follow(objects[0], selectBefore, start, judging);
     const then = without ?? start;
@@ -168,7 +172,7 @@ function installedOn(namespace: string, { metadata: { name } }: KubeObject): Man
 }
 
 /** What the placements of a side select. */
-class Selections {
+export class Selections {
   readonly #side: PlanSide;
   readonly #placements: ReadonlySet<string>;
   readonly #decided: ReadonlySet<string>;

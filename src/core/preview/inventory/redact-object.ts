@@ -74,7 +74,12 @@ export function redactObject(
   if (is(MANIFEST_WORK) || is(MANIFEST_WORK_REPLICA_SET))
     return isMember(object) ? withoutContent({ ...known, ...part(object, 'spec') }, options.digest) : known;
   if (is(CLUSTER_MANAGEMENT_ADDON)) return { ...known, ...part(object, 'spec') };
-  if (is(MANAGED_CLUSTER_ADDON)) return { ...known, spec: configsOf(object) };
+  if (is(MANAGED_CLUSTER_ADDON))
+    return {
+      ...known,
+      spec: fieldOf(object, 'spec', 'configs'),
+      status: fieldOf(object, 'status', 'configReferences'),
+    };
   if (is(LEASE)) return known;
   if (is(APPLICATION_SET)) return { ...known, ...part(object, 'spec') };
   if (is(CONFIG_MAP)) return redactConfigMap(object, known, options);
@@ -148,10 +153,9 @@ function memberMetadata(metadata: ObjectMeta): ObjectMeta {
   });
 }
 
-/** Which configurations an add-on of a cluster names. */
-function configsOf(object: KubeObject): Fields {
-  const { configs } = (object['spec'] ?? {}) as Fields;
-  return configs === undefined ? {} : { configs };
+function fieldOf(object: KubeObject, part: 'spec' | 'status', field: string): Fields {
+  const { [field]: value } = (object[part] ?? {}) as Fields;
+  return value === undefined ? {} : { [field]: value };
 }
 
 function withoutBundles(spec: unknown): unknown {

@@ -39,6 +39,7 @@ const judged = (over: Partial<AddOnJudging> = {}): AddOnJudging => ({
 
 const installed = (name: string, clusters: readonly string[], annotations = {}): HubAddOns => ({
   managed: [],
+  configs: [],
   installed: clusters.map((namespace) => ({
     apiVersion: `${ADDON}/v1alpha1`,
     kind: 'ManagedClusterAddOn',

@@ -336,6 +336,59 @@ export const MORE_SITUATIONS: Readonly<Record<string, PreviewComment>> = {
       }),
     ),
   ),
+  'add-on-template': comment(
+    planned(
+      plan({
+        placements: [],
+        workloads: [
+          {
+            ...workload('cluster-proxy', 'payments/api'),
+            ...{ kind: 'ClusterManagementAddOn', namespace: '', change: 'changed', added: [], removed: [] },
+            ...{ kept: 3, changedOn: ['c1', 'c2', 'c4'], manifestCount: 1 },
+            manifests: [
+              {
+                change: 'changed',
+                ref: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'proxy', name: 'agent' },
+                fields: [
+                  {
+                    path: 'spec.template.spec.containers[0].image',
+                    before: '"registry.example/proxy:v5"',
+                    after: '"registry.example/proxy:v6"',
+                  },
+                ],
+              },
+              {
+                change: 'changed',
+                ref: {
+                  apiVersion: 'addon/v1',
+                  kind: 'ManagedClusterAddOn',
+                  namespace: '',
+                  name: 'cluster-proxy',
+                },
+                fields: [{ path: 'AddOnTemplate', before: '"proxy-v5"', after: '"proxy-v6"' }],
+              },
+            ],
+          },
+        ],
+        rollouts: [
+          {
+            ...{
+              kind: 'ClusterManagementAddOn',
+              namespace: '',
+              name: 'cluster-proxy',
+              placement: 'payments/api',
+            },
+            strategy: 'Progressive',
+            waves: [
+              { clusters: ['c1'], startsAfterMs: 0 },
+              { clusters: ['c2', 'c4'], startsAfterMs: 600_000 },
+            ],
+            ...{ moreWaves: 0, shortestMs: 1_200_000 },
+          },
+        ],
+      }),
+    ),
+  ),
   'add-on-held': comment(
     planned(
       plan({

@@ -5,7 +5,6 @@ import {
   type AddOnDeploymentConfig,
   type AddOnTemplate,
   type ConfigReferent,
-  DEFAULT_INSTALL_NAMESPACE,
   type ManagedClusterAddOn,
 } from '@berth/ocm/kind/addon';
 import type { RenderedTemplate, TemplateInput } from '@berth/addon/rules/render-template';
@@ -53,15 +52,19 @@ Examples:
 async function render(io: CliIo, files: readonly string[], flags: RenderFlags): Promise<ExitCode> {
   const objects = await readManifests(io, files);
   if (objects === undefined) return 1;
-  const { renderAddOnTemplate } = await import('@berth/addon/rules/render-template');
-  const rendered = renderAddOnTemplate(inputOf(objects, flags));
+  const { renderAddOnTemplate, storedConfig } = await import('@berth/addon/rules/render-template');
+  const rendered = renderAddOnTemplate(inputOf(objects, flags, storedConfig));
   if (!rendered.ok) throw new InputError(rendered.error, { code: 'addon.render', subject: flags.cluster });
   io.stdout.write(await print(rendered.value, flags));
   return 0;
 }
 
 /** The add-on of the cluster, as if its status named this template and this configuration. */
-function inputOf(objects: readonly KubeObject[], flags: RenderFlags): TemplateInput {
+function inputOf(
+  objects: readonly KubeObject[],
+  flags: RenderFlags,
+  asStored: (config: AddOnDeploymentConfig) => AddOnDeploymentConfig,
+): TemplateInput {
   const templates = objects.filter(({ kind }) => kind === 'AddOnTemplate') as unknown as AddOnTemplate[];
   const configs = objects.filter(
     ({ kind }) => kind === 'AddOnDeploymentConfig',
@@ -86,14 +89,6 @@ function inputOf(objects: readonly KubeObject[], flags: RenderFlags): TemplateIn
     template: () => template,
     deploymentConfig: () => config && asStored(config),
   };
-}
-
-/** A hub adds the default of the API to a configuration that names no namespace. */
-function asStored(config: AddOnDeploymentConfig): AddOnDeploymentConfig {
-  const { spec } = config;
-  return spec === undefined
-    ? config
-    : { ...config, spec: { agentInstallNamespace: DEFAULT_INSTALL_NAMESPACE, ...spec } };
 }
 
 function addonWith(
