@@ -5,7 +5,7 @@ import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import type { ControlPlane } from './control-plane.ts';
 import { freePort } from './free-port.ts';
-import { startPeer } from './peer-process.ts';
+import { type PeerProcess, startPeer } from './peer-process.ts';
 
 /** The program that `startOcmWebhook` needs: ask `hasPeers` first. */
 export const OCM_WEBHOOK_PROGRAM = 'ocm/registration';
@@ -14,11 +14,15 @@ const HOUR_MS = 3_600_000;
 const PATH = 'mutate-cluster-open-cluster-management-io-v1-managedcluster';
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
 
-/**
- * Runs OCM's webhook of ManagedClusters beside a control plane that calls it for each one that is made or changed.
- * @returns ends it
- */
-export async function startOcmWebhook({ client, kubeconfig }: ControlPlane): Promise<() => Promise<void>> {
+interface WebhookServer {
+  readonly webhook: PeerProcess;
+  readonly url: string;
+  readonly caBundle: string;
+  /** To be removed when it has ended. */
+  readonly dir: string;
+}
+
+async function startServer(program: string, { kubeconfig }: ControlPlane): Promise<WebhookServer> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-webhook-'));
   const pair = createAuthority('webhooks', Date.now());
   const authority = await CertificateAuthority.load(pair);
@@ -27,7 +31,54 @@ export async function startOcmWebhook({ client, kubeconfig }: ControlPlane): Pro
   writeFileSync(join(dir, 'tls.key'), serving.keyPem);
   const port = String(await freePort());
   const args = ['webhook-server', '--port', port, '--certdir', dir, '--kubeconfig', kubeconfig];
-  const webhook = startPeer(OCM_WEBHOOK_PROGRAM, { args, logFile: join(dir, 'webhook.log') });
+  const webhook = startPeer(program, { args, logFile: join(dir, 'webhook.log') });
+  const caBundle = Buffer.from(pair.certPem).toString('base64');
+  return { webhook, url: `https://127.0.0.1:${port}`, caBundle, dir };
+}
+
+/** The kinds that have two versions with different fields. */
+const CONVERTED = ['clustermanagementaddons', 'managedclusteraddons'];
+const ADDONS = 'addon.open-cluster-management.io';
+
+/**
+ * Runs OCM's conversion of the add-on API (`ocm/addon`) beside a control plane that calls it.
+ * @returns ends it
+ */
+export async function startOcmConversion(plane: ControlPlane): Promise<() => Promise<void>> {
+  const { client } = plane;
+  const { webhook, url, caBundle, dir } = await startServer('ocm/addon', plane);
+  const clientConfig = { url: `${url}/convert`, caBundle };
+  const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } };
+  for (const plural of CONVERTED) {
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${ADDONS}`;
+    await client.call('PATCH', path, { spec: { conversion } }, 'application/merge-patch+json');
+  }
+  const probe = {
+    ...{ apiVersion: `${ADDONS}/v1alpha1`, kind: 'ManagedClusterAddOn' },
+    metadata: { namespace: 'default', name: 'probe' },
+    spec: { installNamespace: 'probe' },
+  };
+  const collection = (version: string) =>
+    `/apis/${ADDONS}/${version}/namespaces/default/managedclusteraddons`;
+  await client.call('POST', collection('v1alpha1'), probe);
+  await webhook.until(async () => {
+    const { body } = await client.call('GET', `${collection('v1beta1')}/probe`);
+    return body.metadata?.annotations?.[`${ADDONS}/v1alpha1-install-namespace`] === 'probe';
+  });
+  await client.call('DELETE', `${collection('v1alpha1')}/probe`);
+  return async () => {
+    await webhook.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+}
+
+/**
+ * Runs OCM's webhook of ManagedClusters beside a control plane that calls it for each one that is made or changed.
+ * @returns ends it
+ */
+export async function startOcmWebhook(plane: ControlPlane): Promise<() => Promise<void>> {
+  const { client } = plane;
+  const { webhook, url, caBundle, dir } = await startServer(OCM_WEBHOOK_PROGRAM, plane);
   const name = 'managedclustermutators.admission.cluster.open-cluster-management.io';
   await client.call('POST', CONFIGURATIONS, {
     metadata: { name },
@@ -36,8 +87,8 @@ export async function startOcmWebhook({ client, kubeconfig }: ControlPlane): Pro
         name,
         failurePolicy: 'Fail',
         clientConfig: {
-          url: `https://127.0.0.1:${port}/${PATH}`,
-          caBundle: Buffer.from(pair.certPem).toString('base64'),
+          url: `${url}/${PATH}`,
+          caBundle,
         },
         rules: [
           {
