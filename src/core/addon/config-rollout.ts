@@ -1,4 +1,4 @@
-import { sameKind, sameReferent } from '@berth/addon/rules/config-references';
+import { NO_DEFAULT, sameKind, sameReferent } from '@berth/addon/rules/config-references';
 import type { Condition } from '@berth/kube/model/object-meta';
 import type {
   AddOnConfig,
@@ -199,9 +199,6 @@ function defaultsOf({ spec, status }: ClusterManagementAddOn): Configs {
   const named = (spec.defaultConfigs ?? []).filter(({ name }) => name !== NO_DEFAULT);
   return withKnownHashes(named, status?.defaultConfigReferences ?? []);
 }
-
-/** In v1beta1 a type without a default has this name. */
-export const NO_DEFAULT = '__reserved_no_default__';
 
 function strategyConfigs(references: readonly InstallConfigReference[]): Configs {
   return grouped(

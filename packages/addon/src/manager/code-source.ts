@@ -3,6 +3,7 @@ import type { Reflector } from '@berth/kube/cache/reflector';
 import { findCondition } from '@berth/kube/model/condition-list';
 import {
   ADDON_DEPLOYMENT_CONFIG,
+  CLUSTER_MANAGEMENT_ADDON,
   groupResource,
   type KindInfo,
   MANAGED_CLUSTER_ADDON,
@@ -11,6 +12,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import {
   type AddOnDeploymentConfig,
+  type ConfigKind,
   DEFAULT_INSTALL_NAMESPACE,
   HOSTING_CLUSTER_ANNOTATION,
   type ManagedClusterAddOn,
@@ -27,8 +29,9 @@ import {
   signerOf,
   SubjectNotReadyError,
 } from '../definition/define-addon.ts';
-import { readClusterAddOn } from '../rules/addon-versions.ts';
+import { readAddOn, readClusterAddOn } from '../rules/addon-versions.ts';
 import { isDesired } from '../rules/config-hash.ts';
+import { isOfKind, NO_DEFAULT, sameKind } from '../rules/config-references.ts';
 import type { AddOnHealth, ProbeResult } from '../rules/deployment/addon-health.ts';
 import type { RenderedAddOn } from '../rules/deployment/plan-deployment.ts';
 import {
@@ -75,6 +78,7 @@ export class CodeSource implements DeploymentSource, RegistrationSource {
   readonly #options: Pick<AddOnOptions, 'cache' | 'clock'>;
   readonly #definitions: ReadonlyMap<string, AddOnDefinition>;
   readonly #configs: ReadonlyMap<string, Reflector>;
+  readonly #managed: Reflector;
   readonly #followers: ((key: string) => void)[] = [];
 
   constructor(
@@ -85,13 +89,19 @@ export class CodeSource implements DeploymentSource, RegistrationSource {
     this.#definitions = definitions;
     const kinds = [...definitions.values()].flatMap(({ supportedConfigs = [] }) => supportedConfigs);
     this.#configs = new Map(kinds.map((kind) => [groupResource(kind), options.cache.of(kind)]));
-    this.reads = [...this.#configs.values()];
+    this.#managed = options.cache.of(CLUSTER_MANAGEMENT_ADDON);
+    this.reads = [this.#managed, ...this.#configs.values()];
   }
 
   follow(add: (key: string) => void): void {
     this.#followers.push(add);
     const index = this.#options.cache.index(ADDONS_BY_CONFIG);
-    for (const { kind, store } of this.reads)
+    this.#managed.store.onChange(({ key: name, before, after }) => {
+      if (before?.metadata.generation === after?.metadata.generation || !this.#definitions.has(name)) return;
+      for (const { metadata } of this.#options.cache.of(MANAGED_CLUSTER_ADDON).store.list())
+        if (metadata.name === name) add(namespacedName(metadata));
+    });
+    for (const { kind, store } of this.#configs.values())
       store.onChange(({ key }) => {
         for (const { metadata } of index.get(configKey(kind, key))) add(namespacedName(metadata));
       });
@@ -110,9 +120,11 @@ export class CodeSource implements DeploymentSource, RegistrationSource {
     return this.#definitions.get(metadata.name)?.hostedMode === true;
   }
 
-  /** Without a manager of configurations there is no rollout to wait for. */
+  /** Where nobody names a configuration there is no rollout to wait for. */
   isDue(addon: ManagedClusterAddOn): boolean {
     if (findCondition(addon.status?.conditions, 'Configured')?.status === 'False') return false;
+    if (this.#named(addon).some((kind) => !this.#references(addon).some((one) => sameKind(one, kind))))
+      return false;
     return this.#references(addon).every(
       ({ object, desired }) => object === undefined || isDesired(desired, object),
     );
@@ -126,7 +138,10 @@ export class CodeSource implements DeploymentSource, RegistrationSource {
   async render(of: ClusterAddOn, signal: AbortSignal): Promise<Outcome<RenderedAddOn>> {
     const definition = this.#definitionOf(of);
     const missing = this.#references(of.addon).find(({ object }) => object === undefined);
-    if (missing !== undefined) return failed(`${missing.resource} "${missing.desired.name}" not found`);
+    if (missing !== undefined)
+      return failed(
+        `${groupResource({ group: missing.group, plural: missing.resource })} "${missing.desired.name}" not found`,
+      );
     const { installNamespace } = this.#contextOf(of, signal);
     try {
       const manifests = await this.#call('manifests', of, signal, (context) => definition.manifests(context));
@@ -248,9 +263,7 @@ export class CodeSource implements DeploymentSource, RegistrationSource {
     const addon = readClusterAddOn(stored as unknown as KubeObject);
     const references = this.#references(stored);
     const configs = (kind: KindInfo): readonly KubeObject[] =>
-      references.flatMap(({ resource, object }) =>
-        resource === groupResource(kind) && object ? [object] : [],
-      );
+      references.flatMap(({ object, ...of }) => (isOfKind(of, kind) && object ? [object] : []));
     const deploymentConfig = this.#deploymentConfigOf(stored);
     const { customizedVariables = [] } = deploymentConfig?.spec ?? {};
     const { annotations } = addon.metadata;
@@ -273,20 +286,33 @@ export class CodeSource implements DeploymentSource, RegistrationSource {
   }
 
   #deploymentConfigOf(stored: ManagedClusterAddOn): AddOnDeploymentConfig | undefined {
-    const kind = groupResource(ADDON_DEPLOYMENT_CONFIG);
-    const found = this.#references(stored).find(({ resource, object }) => resource === kind && object);
+    const found = this.#references(stored).find(
+      (one) => isOfKind(one, ADDON_DEPLOYMENT_CONFIG) && one.object,
+    );
     return found?.object as unknown as AddOnDeploymentConfig | undefined;
   }
 
-  /** The configurations of supported kinds that the add-on shall use, and their objects. */
-  #references({ metadata, status }: ManagedClusterAddOn) {
+  /** Kinds of which the add-on, or its ClusterManagementAddOn, names a configuration: the status has them a moment later. */
+  #named(stored: ManagedClusterAddOn): readonly ConfigKind[] {
+    const managed = this.#managed.store.get(stored.metadata.name);
+    const defaults = (managed && readAddOn(managed).spec.defaultConfigs) ?? [];
+    const own = readClusterAddOn(stored as unknown as KubeObject).spec?.configs ?? [];
+    return [...defaults.filter(({ name }) => name !== NO_DEFAULT), ...own].filter((kind) =>
+      this.#supports(stored, kind),
+    );
+  }
+
+  #supports({ metadata }: ManagedClusterAddOn, of: ConfigKind): boolean {
     const { supportedConfigs = [] } = this.#definitions.get(metadata.name) ?? {};
-    const supported = new Set(supportedConfigs.map(groupResource));
-    return (status?.configReferences ?? []).flatMap(({ group, resource: plural, desiredConfig: desired }) => {
-      const resource = groupResource({ group, plural });
-      const reflector = this.#configs.get(resource);
-      if (!desired || reflector === undefined || !supported.has(resource)) return [];
-      return [{ resource, desired, object: reflector.store.get(namespacedName(desired)) }];
+    return supportedConfigs.some((kind) => isOfKind(of, kind));
+  }
+
+  /** The configurations of supported kinds that the add-on shall use, and their objects. */
+  #references(addon: ManagedClusterAddOn) {
+    return (addon.status?.configReferences ?? []).flatMap(({ group, resource, desiredConfig: desired }) => {
+      const reflector = this.#configs.get(groupResource({ group, plural: resource }));
+      if (!desired || reflector === undefined || !this.#supports(addon, { group, resource })) return [];
+      return [{ group, resource, desired, object: reflector.store.get(namespacedName(desired)) }];
     });
   }
 }

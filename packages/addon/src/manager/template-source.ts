@@ -14,10 +14,8 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { secretTexts } from '@berth/kube/secret-texts';
 import {
-  ADDON_GROUP,
   type AddOnDeploymentConfig,
   type AddOnTemplate,
-  type ConfigKind,
   type ManagedClusterAddOn,
   type StatusRegistration,
 } from '@berth/ocm/kind/addon';
@@ -27,6 +25,7 @@ import { TransientError } from '@berth/runtime/errors';
 import { done, type Outcome } from '@berth/runtime/outcome';
 import { isConfigured, isOfTemplate, readAddOn } from '../rules/addon-versions.ts';
 import { isDesired } from '../rules/config-hash.ts';
+import { isOfKind } from '../rules/config-references.ts';
 import type { AddOnHealth } from '../rules/deployment/addon-health.ts';
 import type { RenderedAddOn } from '../rules/deployment/plan-deployment.ts';
 import type { AllowedRequest } from '../rules/registration/judge-addon-request.ts';
@@ -93,7 +92,7 @@ export class TemplateDeployment implements DeploymentSource {
   isOwn({ metadata: { name }, status }: ManagedClusterAddOn): boolean {
     const managed = this.#managed.store.get(name);
     if (managed !== undefined && isOfTemplate(readAddOn(managed))) return true;
-    return status?.configReferences?.some((reference) => isOf(reference, ADDON_TEMPLATE)) === true;
+    return status?.configReferences?.some((reference) => isOfKind(reference, ADDON_TEMPLATE)) === true;
   }
 
   isHosted(): boolean {
@@ -104,7 +103,7 @@ export class TemplateDeployment implements DeploymentSource {
   isDue(addon: ManagedClusterAddOn): boolean {
     const references = addon.status?.configReferences;
     const isCurrent = [this.#templates, this.#configs].every(({ kind, store }) => {
-      const desired = references?.find((one) => isOf(one, kind))?.desiredConfig;
+      const desired = references?.find((one) => isOfKind(one, kind))?.desiredConfig;
       const config = store.get(desired ? namespacedName(desired) : '');
       return config === undefined || !desired || isDesired(desired, config);
     });
@@ -217,8 +216,4 @@ function addOnOfBinding({ metadata: { labels = {} } }: KubeObject): string | und
 
 function partKey({ group, plural }: Pick<KindInfo, 'group' | 'plural'>, key: string): string {
   return `${plural}.${group} ${key}`;
-}
-
-function isOf({ group, resource }: ConfigKind, kind: KindInfo): boolean {
-  return group === ADDON_GROUP && resource === kind.plural;
 }

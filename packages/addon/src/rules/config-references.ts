@@ -1,3 +1,4 @@
+import type { KindInfo } from '@berth/kube/model/kinds';
 import type {
   AddOnConfigReference,
   ConfigKind,
@@ -15,8 +16,16 @@ export interface FoundConfig {
 /** @returns undefined where another process reads the configuration, whose hash then stays as it is */
 export type ConfigLookup = (config: ConfigKind & ConfigReferent) => FoundConfig | undefined;
 
+/** The name of the default of a kind that has none, in v1beta1. */
+export const NO_DEFAULT = '__reserved_no_default__';
+
 export function sameKind(left: ConfigKind, right: ConfigKind): boolean {
   return left.group === right.group && left.resource === right.resource;
+}
+
+/** Whether a configuration has this kind. */
+export function isOfKind({ group, resource }: ConfigKind, kind: KindInfo): boolean {
+  return group === kind.group && resource === kind.plural;
 }
 
 export function sameReferent(left: ConfigReferent, right: ConfigReferent): boolean {
