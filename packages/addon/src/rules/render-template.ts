@@ -10,7 +10,7 @@ import {
 } from '@berth/ocm/kind/addon';
 import { isObject, type JsonObject, type JsonValue, setOwn } from '@berth/runtime/json/json-value';
 import { done, eachDone, failed, type Outcome } from '@berth/runtime/outcome';
-import { proxyCaConfigMap, workloadDecorator } from './decorate-workload.ts';
+import { mirrorsOf, proxyCaConfigMap, workloadDecorator } from './decorate-workload.ts';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 
 export interface TemplateInput {
@@ -37,6 +37,10 @@ export interface RenderedTemplate {
   readonly template: AddOnTemplate;
   readonly manifests: readonly KubeObject[];
   readonly values: readonly TemplateValue[];
+  /** What else a configuration, or the cluster, gives: namespace, nodes, mirrors, proxy, resources. */
+  readonly settings: readonly TemplateValue[];
+  /** Variables that the template uses and nobody gives: they become empty. */
+  readonly missing: readonly string[];
   /** Where the agent of the add-on runs. */
   readonly installNamespace: string;
 }
@@ -77,7 +81,11 @@ export function renderAddOnTemplate(input: TemplateInput): Outcome<RenderedTempl
   if (!manifests.ok) return manifests;
   const ca = proxyCaConfigMap(input.addonName, namespace, config?.spec?.proxyConfig?.caBundle);
   const all = ca === undefined ? manifests.value : [...manifests.value, ca];
-  return done({ template, manifests: all, values, installNamespace: installNamespaceOf(parts.value) });
+  return done({
+    ...{ template, manifests: all, values, installNamespace: installNamespaceOf(parts.value) },
+    settings: settingsOf(input, parts.value),
+    missing: [...usedNames(template)].filter((name) => !known.has(name)),
+  });
 }
 
 /** As a hub has it: it adds the default of the API to a configuration that names no namespace. */
@@ -148,7 +156,7 @@ function templateValues(input: TemplateInput, parts: Parts): readonly TemplateVa
   const values = new Map<string, TemplateValue>();
   const add = (name: string, value: string, from: string): unknown => values.set(name, { name, value, from });
   if (reachesHub(template)) add(HUB_KUBECONFIG, '/managed/hub-kubeconfig/kubeconfig', BUILT_IN);
-  const origin = `AddOnDeploymentConfig ${config?.metadata.namespace ?? ''}/${config?.metadata.name ?? ''}`;
+  const origin = configTitle(config);
   for (const { name, value } of config?.spec?.customizedVariables ?? []) add(name, value ?? '', origin);
   add('CLUSTER_NAME', input.cluster.name, BUILT_IN);
   const namespace = config?.spec?.agentInstallNamespace ?? '';
@@ -157,6 +165,45 @@ function templateValues(input: TemplateInput, parts: Parts): readonly TemplateVa
 }
 
 const BUILT_IN = 'Berth';
+
+function settingsOf(input: TemplateInput, parts: Parts): readonly TemplateValue[] {
+  const { template, config } = parts;
+  const { agentInstallNamespace = '', nodePlacement, registries = [], ...spec } = config?.spec ?? {};
+  const given = configTitle(config);
+  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  const rows = (all: Readonly<Record<string, unknown>>, from = given): readonly TemplateValue[] =>
+    Object.entries(all).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [{ name, value: text(value), from }],
+    );
+  const imageRegistries = input.cluster.annotations?.[IMAGE_REGISTRIES];
+  const mirrors = mirrorsOf({ config: config?.spec ?? {}, imageRegistries });
+  const place = agentInstallNamespace === '' ? `AddOnTemplate ${template.metadata.name}` : given;
+  const { httpProxy, httpsProxy, noProxy, caBundle } = spec.proxyConfig ?? {};
+  return [
+    ...rows({ namespace: installNamespaceOf(parts) }, place),
+    ...rows({ nodeSelector: nodePlacement?.nodeSelector, tolerations: nodePlacement?.tolerations }),
+    ...mirrors.flatMap(({ source = '', mirror }) =>
+      rows(
+        { [`mirror of ${source === '' ? 'every image' : source}`]: mirror },
+        registries.length > 0 ? given : `ManagedCluster ${input.cluster.name}`,
+      ),
+    ),
+    ...rows({ httpProxy, httpsProxy, noProxy, 'CA of the proxy': caBundle && 'given' }),
+    ...(spec.resourceRequirements ?? []).flatMap(({ containerID, resources }) =>
+      rows({ [`resources of ${containerID}`]: resources }),
+    ),
+  ];
+}
+
+/** The names in braces, of strings and of keys. */
+function usedNames({ spec }: AddOnTemplate): ReadonlySet<string> {
+  const text = JSON.stringify(spec.agentSpec.workload?.manifests ?? []);
+  return new Set([...text.matchAll(/\{\{(.*?)\}\}/g)].map(([, name = '']) => name));
+}
+
+function configTitle(config: AddOnDeploymentConfig | undefined): string {
+  return `AddOnDeploymentConfig ${config?.metadata.namespace ?? ''}/${config?.metadata.name ?? ''}`;
+}
 
 /** Whether the agent has an access to the hub. As upstream an empty list of registrations counts. */
 function reachesHub({ spec }: AddOnTemplate): boolean {

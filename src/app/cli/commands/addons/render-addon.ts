@@ -39,7 +39,7 @@ export const renderAddonCommand: CliCommand = {
 const HELP = `
 The files have an AddOnTemplate and, where the add-on has one, its AddOnDeploymentConfig. A ManagedCluster
 of the name gives its image registries. No hub is asked.
--o table prints the variables with their origin and the objects; -o yaml and -o json print the manifests.
+-o table prints variables and settings with their origin, and the objects; -o yaml and -o json print the manifests.
 
 Exit codes: 0 rendered, 1 error.
 
@@ -140,15 +140,16 @@ function theOne<T extends { readonly metadata: ConfigReferent }>(
 }
 
 async function print(rendered: RenderedTemplate, { output }: RenderFlags): Promise<string> {
-  const { manifests, values, installNamespace } = rendered;
+  const { manifests, values, settings, missing } = rendered;
   if (output === 'json') return renderDocument(manifests, 'json');
   if (output === 'yaml')
     return (await Promise.all(manifests.map((manifest) => renderDocument(manifest, 'yaml')))).join('---\n');
-  const variables = values.map(({ name, value, from }) => [name, value, from]);
+  const rows = (list: RenderedTemplate['values']) => list.map(({ name, value, from }) => [name, value, from]);
+  const variables = [...rows(values), ...missing.map((name) => [name, '', 'nobody: it becomes empty'])];
   const objects = manifests.map(({ kind, metadata }) => [kind, metadata.namespace ?? '', metadata.name]);
   return [
-    `The agent runs in namespace ${installNamespace}.\n`,
     renderTextTable(['VARIABLE', 'VALUE', 'FROM'], variables),
+    renderTextTable(['SETTING', 'VALUE', 'FROM'], rows(settings)),
     renderTextTable(['KIND', 'NAMESPACE', 'NAME'], objects),
   ].join('\n');
 }

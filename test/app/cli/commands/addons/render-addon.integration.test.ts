@@ -67,6 +67,28 @@ describe('berth addon render', () => {
     expect(stdout).toMatch(/^Deployment +open-cluster-management-agent-addon +agent$/m);
   });
 
+  it('shows each setting with its origin, and variables that nobody gives', async () => {
+    const more = `  nodePlacement: {nodeSelector: {disk: ssd}}
+  proxyConfig: {httpProxy: 'http://proxy:3128'}
+  resourceRequirements: [{containerID: '*:*:agent', resources: {limits: {cpu: 10m}}}]
+`;
+    const { stdout } = await render(
+      [TEMPLATE('web-v1').replace('LEVEL', 'LEVLE'), `${CONFIG}${more}`, CLUSTER].join('---\n'),
+    );
+    const given = 'AddOnDeploymentConfig team-a/small';
+    expect(stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual(
+      expect.arrayContaining([
+        'LEVLE | nobody: it becomes empty',
+        `namespace | open-cluster-management-agent-addon | ${given}`,
+        `nodeSelector | {"disk":"ssd"} | ${given}`,
+        'mirror of quay.io | mirror.local | ManagedCluster cluster1',
+        `httpProxy | http://proxy:3128 | ${given}`,
+        `resources of *:*:agent | {"limits":{"cpu":"10m"}} | ${given}`,
+      ]) as string[],
+    );
+    expect((await render(TEMPLATE('web-v1'))).stdout).toMatch(/^namespace +web +AddOnTemplate web-v1$/m);
+  });
+
   it('prints the manifests with images of the mirrors of the cluster', async () => {
     const { stdout } = await render([TEMPLATE('web-v1'), CONFIG, CLUSTER].join('---\n'), '-o', 'yaml');
     const [deployment] = loadAll(stdout) as KubeObject[];
