@@ -26,7 +26,9 @@ import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 const CONCURRENCY = 8;
 const GATHER_MS = 250;
 /** A hub on which decisions change all the time does not keep configurations for longer. */
-const MAX_FOLLOW_MS = 5_000;
+const MAX_FOLLOW_MS = 60_000;
+/** What a commit brings is decided and published one after the other. */
+const QUIET_MS = 500;
 /** What a pass reads of the add-on of a cluster. */
 const whatCounts = ({ metadata, spec, status = {} }: ManagedClusterAddOn): unknown => [
   metadata.uid,
@@ -44,7 +46,8 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
   readonly #inventory: AddOnInventory;
   readonly #configs = new Map(CONFIG_KINDS.map((kind) => [`${kind.plural}.${kind.group}`, this.read(kind)]));
   readonly #problems = new Map<string, string>();
-  readonly #waitingSinceMs = new Map<string, number>();
+  /** By add-on: since when a commit is followed, and since when nothing of it is left. */
+  readonly #following = new Map<string, { readonly sinceMs: number; readonly quietSinceMs: number }>();
 
   constructor(options: AddOnManagerOptions) {
     super(options);
@@ -106,11 +109,15 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
 
   /** What one commit changes counts together: its placements are decided after its add-ons and configurations are applied. */
   #followsCommit(name: string, nowMs: number): boolean {
-    const sinceMs = this.#waitingSinceMs.get(name) ?? nowMs;
-    const waits = this.options.isFollowing() && nowMs - sinceMs < MAX_FOLLOW_MS;
-    if (waits) this.#waitingSinceMs.set(name, sinceMs);
-    else this.#waitingSinceMs.delete(name);
-    return waits;
+    const before = this.#following.get(name);
+    const isBusy = this.options.isFollowing();
+    if (before === undefined && !isBusy) return false;
+    const sinceMs = before?.sinceMs ?? nowMs;
+    const quietSinceMs = isBusy ? nowMs : (before?.quietSinceMs ?? nowMs);
+    const isOver = nowMs - sinceMs >= MAX_FOLLOW_MS || nowMs - quietSinceMs >= QUIET_MS;
+    if (isOver) this.#following.delete(name);
+    else this.#following.set(name, { sinceMs, quietSinceMs });
+    return !isOver;
   }
 
   /** The objects of an add-on of a template. Another add-on's own manager reads its configurations, and writes their hashes. */

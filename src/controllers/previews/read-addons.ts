@@ -63,8 +63,9 @@ export async function readAddOns(
       managed: await listServed(hub, CLUSTER_MANAGEMENT_ADDON),
       installed: await listServed(hub, MANAGED_CLUSTER_ADDON),
       configs: [
-        ...(await listAllowed(hub, ADDON_TEMPLATE)),
-        ...(await listAllowed(hub, ADDON_DEPLOYMENT_CONFIG)),
+        // A controller that only installs add-ons may not read how they are configured.
+        ...(await orNone(listServed(hub, ADDON_TEMPLATE))),
+        ...(await orNone(listServed(hub, ADDON_DEPLOYMENT_CONFIG))),
       ],
     };
     if (!installer) return { hub: read, judging: undefined, notes: notHeld };
@@ -86,10 +87,10 @@ function isAddOn({ apiVersion, kind }: KubeObject): boolean {
   return kind === name && apiVersion.startsWith(`${group}/`);
 }
 
-/** The budget of the controller that installs add-ons; undefined if none says that it does. */
+/** The budget of the controller that installs add-ons; undefined if none says that it does, or nobody may read it. */
 async function announcedBudget(hub: KubeApi): Promise<RemovalBudget | undefined> {
-  const { items } = await hub.list(LEASE, CONTROLLER_LEASES);
-  const lease = items.find((one) => readDuties(one).addons.includes('install'));
+  const leases = await orNone(hub.list(LEASE, CONTROLLER_LEASES).then(({ items }) => items));
+  const lease = leases.find((one) => readDuties(one).addons.includes('install'));
   return lease && (settingsIn(lease)?.removalBudget ?? DEFAULT_REMOVAL_BUDGET);
 }
 
@@ -101,9 +102,9 @@ async function listServed(hub: KubeApi, kind: KindInfo): Promise<readonly KubeOb
   return (await hub.list(served)).items.map((item) => ({ ...item, apiVersion, kind: kind.kind }));
 }
 
-/** A controller that only installs add-ons may not read how they are configured. */
-async function listAllowed(hub: KubeApi, kind: KindInfo): Promise<readonly KubeObject[]> {
-  return listServed(hub, kind).catch((error: unknown) => {
+/** What may not be read is none. */
+async function orNone<T>(read: Promise<readonly T[]>): Promise<readonly T[]> {
+  return read.catch((error: unknown) => {
     if (!(error instanceof InputError)) throw error;
     return [];
   });

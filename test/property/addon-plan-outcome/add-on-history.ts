@@ -87,12 +87,13 @@ export class AddOnHistory {
     expect(due, this.#planned).toEqual([]);
     this.#repository.merge('next', 'main');
     await this.#becomes(number, expectedAfter(before, plan));
-    const has = await this.#configs();
-    const changed = [...has].filter(([key, configs]) => had.has(key) && had.get(key) !== configs);
     const addOns = plan.workloads.filter(({ kind }) => kind === CLUSTER_MANAGEMENT_ADDON.kind);
-    expect(changed.map(([key]) => key).sort(), this.#planned).toEqual(
-      addOns.flatMap(({ name, changedOn }) => changedOn.map((one) => `${name} ${one}`)).sort(),
-    );
+    const changed = async (): Promise<readonly string[]> =>
+      [...(await this.#configs())]
+        .flatMap(([key, configs]) => (had.has(key) && had.get(key) !== configs ? [key] : []))
+        .sort();
+    const want = addOns.flatMap(({ name, changedOn }) => changedOn.map((one) => `${name} ${one}`)).sort();
+    await expect.poll(changed, { timeout: PATIENCE_MS, message: this.#planned }).toEqual(want);
     await this.#planIdle();
     if (change.isReleased) await this.#release(plan);
   }
