@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CLUSTER_MANAGEMENT_ADDON, MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
 import type { Condition } from '@berth/kube/model/object-meta';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { LONG_RUN_MS, OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
 import { TEST_SEED } from '@berth/test-kit/seeded-random';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -149,9 +150,9 @@ async function expectSame(
     const [have, want] = [await statesOf(worlds.ours), await statesOf(worlds.theirs)];
     const text = JSON.stringify(want);
     if (text !== before) [before, since] = [text, Date.now()];
-    const isSame = JSON.stringify(have) === text;
+    const isSame = jsonEqual(have, want);
     if (isSame && Date.now() - since > SETTLED_MS) return;
-    if (Date.now() - startedAt > OUTAGE_PATIENCE_MS)
+    if (!isSame && Date.now() - startedAt > OUTAGE_PATIENCE_MS)
       for (const [at, state] of have.entries()) expect(state, saying(at)).toEqual(want[at]);
     // fixed wait: nothing shows that the last controller of OCM has written
     await new Promise((resolve) => setTimeout(resolve, 250));

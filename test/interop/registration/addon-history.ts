@@ -126,15 +126,9 @@ export class AddOnHistory {
       ];
       return configs.length === 0 ? {} : { configs };
     };
-    const rollouts = [
-      { type: 'All' },
-      { type: 'Progressive', progressive: { maxConcurrency: 1 } },
-      { type: 'Progressive', progressive: { maxConcurrency: '50%' } },
-    ];
     const placed = (name: string): object => ({
       ...{ namespace: 'default', name: this.#named(name) },
       ...configsOf(),
-      rolloutStrategy: rollouts[pick(rollouts.length)],
     });
     const order = [['p', 'q'], ['q', 'p'], ['p'], ['q']][pick(4)] ?? ['p'];
     this.#listed = order;
