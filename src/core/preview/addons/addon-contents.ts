@@ -188,10 +188,12 @@ class SideContents {
     });
   }
 
-  /** What the hub says that a cluster has; undefined if it does not say it. */
+  /** What the hub says that a cluster has, perhaps nothing yet; undefined if it does not say it. */
   given(cluster: string, name: string): readonly DesiredConfig[] | undefined {
-    const { configReferences } = this.#addOnNamed(cluster, name).status ?? {};
-    return configReferences?.flatMap(({ group, resource, desiredConfig: desired }) =>
+    const known = this.#own.get(`${cluster} ${name}`);
+    if (known === undefined) return undefined;
+    const { configReferences = [] } = readClusterAddOn(known).status ?? {};
+    return configReferences.flatMap(({ group, resource, desiredConfig: desired }) =>
       desired ? [{ group, resource, desired }] : [],
     );
   }
