@@ -5,6 +5,8 @@ import { startMembers } from '@berth/agent/simulation/start-members';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
+import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type Logger, SILENT_LOG } from '@berth/runtime/logger';
@@ -122,11 +124,25 @@ async function openWorld(
       clusters: new Map(names.map((name) => [name, server.memberKubeconfigPath(name)])),
     },
     waitFor: (question, wait) =>
-      waitUntil(question, { what: wait?.what, patienceMs: wait?.patienceMs ?? patienceMs }, () => [
+      waitUntil(question, { what: wait?.what, patienceMs: wait?.patienceMs ?? patienceMs }, async () => [
         ...problems,
+        ...(ocm ? await addOnProblems(hub) : []),
       ]),
   };
   return { world, failed: failure.happened };
+}
+
+/** What the conditions of add-ons say is wrong. */
+async function addOnProblems(hub: HttpKubeApi): Promise<readonly string[]> {
+  const { items } = await hub.list(MANAGED_CLUSTER_ADDON).catch(() => ({ items: [] }));
+  return (items as unknown as readonly ManagedClusterAddOn[]).flatMap(({ metadata, status }) =>
+    (status?.conditions ?? [])
+      .filter((condition) => condition.status === 'False' && condition.type !== 'Progressing')
+      .map(
+        ({ type, message }) =>
+          `add-on ${metadata.name} on ${metadata.namespace}: ${type} is False: ${message}`,
+      ),
+  );
 }
 
 const STOP_MS = 5_000;

@@ -22,7 +22,7 @@ const MAX_TEXT = 300;
 export async function waitUntil<T>(
   question: () => T | Promise<T>,
   { what = textOf(question), patienceMs }: WaitOptions & { readonly patienceMs: number },
-  problems: () => readonly string[],
+  problems: () => Promise<readonly string[]>,
 ): Promise<NonNullable<T>> {
   const untilMs = systemClock.monotonicMs() + patienceMs;
   const never = new AbortController().signal;
@@ -39,7 +39,7 @@ export async function waitUntil<T>(
     }
     if (systemClock.monotonicMs() >= untilMs)
       throw new Error(
-        [`waited ${patienceMs / 1_000} s for ${what}: ${last}`, ...problems()].join('\n'),
+        [`waited ${patienceMs / 1_000} s for ${what}: ${last}`, ...(await problems())].join('\n'),
         cause === undefined ? undefined : { cause },
       );
     await sleep(systemClock, ASK_EVERY_MS, never);

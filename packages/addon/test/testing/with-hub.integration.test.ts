@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
+  CLUSTER_MANAGEMENT_ADDON,
   CONFIG_MAP,
   DEPLOYMENT,
   MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
   MANIFEST_WORK,
   NAMESPACE,
   SECRET,
 } from '@berth/kube/model/kinds';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { describe, expect, it } from 'vitest';
+import { defineAddOn, runAddOnManager } from '@berth/addon';
 import { type HubWorld, type RunningContainer, withHub } from '@berth/addon/testing';
 
 const SETUP = { patienceMs: PATIENCE_MS };
@@ -111,6 +114,31 @@ describe('withHub', () => {
       await expect(
         waitFor(() => Promise.reject(new Error('no route')), { ...wait, what: 'a way' }),
       ).rejects.toThrow('waited 0.03 s for a way: it threw: no route');
+    }, SETUP);
+  });
+
+  it('says what is wrong with add-ons when the time is over', async () => {
+    await withHub(async ({ hub, run, waitFor }) => {
+      const manifests = () => Promise.reject(new Error('no chart here'));
+      const addOns = [defineAddOn({ name: 'hello', manifests })];
+      run((signal) => runAddOnManager({ hub, addOns, signal }));
+      const apiVersion = 'addon.open-cluster-management.io/v1alpha1';
+      await hub.create(CLUSTER_MANAGEMENT_ADDON, {
+        ...{ apiVersion, kind: 'ClusterManagementAddOn', metadata: { name: 'hello' }, spec: {} },
+      });
+      const metadata = { namespace: 'cluster1', name: 'hello' };
+      await hub.create(MANAGED_CLUSTER_ADDON, {
+        apiVersion,
+        kind: 'ManagedClusterAddOn',
+        metadata,
+        spec: {},
+      });
+      await waitFor(async () =>
+        JSON.stringify(await hub.get(MANAGED_CLUSTER_ADDON, metadata)).includes('no chart here'),
+      );
+      await expect(waitFor(() => false, { what: 'it', patienceMs: 30 })).rejects.toThrow(
+        /\nadd-on hello on cluster1: ManifestApplied is False: .*no chart here/,
+      );
     }, SETUP);
   });
 
