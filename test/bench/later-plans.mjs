@@ -12,7 +12,7 @@ const [checkout, gitDir, base, head, count, drained] = process.argv.slice(2);
 const load = (file) => import(join(checkout, '.cache/modules', file));
 const { planRevisions } = await load('src/controllers/previews/plan-revisions.js');
 const { RenderedSets } = await load('src/controllers/previews/rendered-sets.js');
-const { KeptBases } = await load('src/controllers/sources/reading/kept-bases.js');
+const { KeptBases } = await load('src/controllers/previews/compared-commits.js');
 const { SourceChecker } = await load('src/core/sources/check-sources.js');
 const { SideDecider } = await load('src/core/preview/sides/side-decider.js');
 const { parseWhatIf } = await load('src/core/preview/what-if/parse-what-if.js');

@@ -1,4 +1,4 @@
-import { KeptBases } from '../../controllers/sources/reading/kept-bases.ts';
+import { KeptBases } from '../../controllers/previews/compared-commits.ts';
 import { FrameReader, frameOf } from '../../controllers/previews/bounded/frames.ts';
 import {
   type NumberedObjects,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openRepository, type OpenedRepository } from '@berth/git-reader/open-repository';
+import { findEnclosingGitDir } from '@berth/git-reader/repository/git-dir';
 import { needsGitProgram } from '@berth/git-reader/program/git-program';
 import { trialMerge } from '@berth/git-reader/program/trial-merge';
 import type { GitRepository } from '@berth/git-reader/repository/git-repository';
@@ -13,13 +14,13 @@ import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import type { SourceChecker } from '../../core/sources/check-sources.ts';
 import type { ParsedFiles } from '../sources/parsing/parsed-files.ts';
-import type { KeptBases } from '../sources/reading/kept-bases.ts';
 import type { RenderedSets } from './rendered-sets.ts';
 import { identityOf, type ObjectRef, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { LostFile } from '../../core/preview/lost-file.ts';
 import { manifestSelector, selectManifests } from '../sources/manifests/manifest-selection.ts';
 import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
+import type { KeptCommit } from '../sources/reading/read-commit.ts';
 
 export interface ComparedCommits {
   /** Reads both commits, including a trial merge that exists only here. */
@@ -81,6 +82,20 @@ export async function withComparedCommits<T>(
     await opened?.repository.close();
     await rm(scratchDir, { recursive: true, force: true });
   }
+}
+
+/**
+ * The Git directory of a work tree, of a linked work tree, of a folder inside one, or of a bare repository. @throws
+ * InputError outside of a repository
+ */
+export async function locateGitDir(start: string): Promise<string> {
+  const found = await findEnclosingGitDir(start);
+  if (found !== undefined) return found.gitDir;
+  throw new InputError('is not inside a Git repository', {
+    code: 'git.repository-not-found',
+    subject: start,
+    hint: 'run the command in a clone, or name one with --repo',
+  });
 }
 
 async function compare(
@@ -213,4 +228,29 @@ function lostObjects(
     if (!present.has(identityOf(object)))
       lost.set(location.file, [...(lost.get(location.file) ?? []), refOf(object)]);
   return lost;
+}
+
+/**
+ * The last base that was read of each source. Its files and objects are the very same ones in the next plan, so that what
+ * was computed of them is found again. What neither this plan nor the last one read is forgotten.
+ */
+export class KeptBases {
+  #now = new Map<string, KeptCommit>();
+  #before = new Map<string, KeptCommit>();
+
+  /** Another plan begins. */
+  beginPlan(): void {
+    this.#before = this.#now;
+    this.#now = new Map();
+  }
+
+  /** @param source everything that decides what is read of a commit */
+  of(source: string): KeptCommit | undefined {
+    return this.#now.get(source) ?? this.#before.get(source);
+  }
+
+  /** @param commit is not changed from now on */
+  keep(source: string, commit: KeptCommit): void {
+    this.#now.set(source, commit);
+  }
 }

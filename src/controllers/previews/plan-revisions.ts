@@ -1,4 +1,3 @@
-import { findEnclosingGitDir } from '@berth/git-reader/repository/git-dir';
 import { apiVersionOf, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -34,13 +33,13 @@ import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { doubtsOf, findAddedProblems, refusedDeletions } from './added-problems.ts';
 import {
   type ComparedCommits,
+  locateGitDir,
   withComparedCommits,
   type PlanMemory,
   findLostFiles,
 } from './compared-commits.ts';
-import { emulationOf } from './held/emulation.ts';
+import { emulationOf, type HubTrials } from './held/hub-trials.ts';
 import { type HeldSides, readHeldSides, withoutRefusedDeletions } from './held/held-sides.ts';
-import type { HubTrials } from './held/hub-trials.ts';
 import { judgePlan } from './judge-plan.ts';
 import { type GivenAddOns, readAddOns } from './read-addons.ts';
 import { judgeSources, type ReadFleets } from './judge-deletions.ts';
@@ -123,17 +122,12 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const [baseFleets, headFleets] = fleets;
   input.onProgress('deciding');
   const { others = [] } = input;
-  const { ownerOf, budgetOf, ...sides } = await readSides(input, fleets);
+  const { budgetOf, ...sides } = await readSides(input, fleets);
   const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
   const content = new WorkContent(sha256, () =>
     declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
   );
-  const judging = { ...input, refusedOf: sides.refusedOf };
-  const judged = await judgeSources(judging, fleets, { ownerOf, now });
-  const due = await judgeDue(judging, baseFleets, judged, { ownerOf, now });
-  const own = withoutWaiting(judged, due);
-  const made = await withoutRefusedDeletions(own.judged, input.trials);
-  const deletions = made.deletions.map((one) => withContent(one, content));
+  const { deletions, due, ...leaving } = await judgeLeaving(input, fleets, sides, { now, content });
   const works = await readWorks(input.hubApi, [sides.base, sides.head], deletions);
   const addOns = await readAddOns(input.hubApi, [sides.base, sides.head], input.addOns);
   const planned = planContents({
@@ -156,23 +150,23 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     addOns: addOns.hub,
     addOnJudging: addOns.judging,
     deletions,
-    due: due.map((one) => withContent(one, content)),
+    due,
     applications: input.applications,
     whatIf: input.whatIf,
     recordsOf: (placement) => recordsOf(input.hubMemory, placement),
     budgetOf: (placement) => budgetOf(namespacedName(placement.metadata)) ?? input.budgetOf?.(placement),
   });
-  const waiting = [...planned.plan.waiting, ...own.waiting];
+  const waiting = [...planned.plan.waiting, ...leaving.waiting];
   const complete = withDeletions({ ...planned.plan, waiting }, deletions, {
     lostFiles: await lostFilesOf(input, compared, fleets),
     fleets,
-    refused: made.refused,
+    refused: leaving.refused,
     first: [...notes, ...(input.notes ?? []), ...unread(headFleets), ...unlisted(headFleets)],
     last: [
       ...works.notEvaluated,
       ...addOns.notes(planned.plan),
       ...sides.notes,
-      ...made.notes,
+      ...leaving.notes,
       ...content.notes(),
       ...(planned.plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
     ],
@@ -180,7 +174,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
   const problems = [
     ...(await findAddedProblems(fleets, sides.findings, input)),
-    ...refusedDeletions(made.refused, baseFleets),
+    ...refusedDeletions(leaving.refused, baseFleets),
   ];
   return {
     plan: verdict.plan,
@@ -191,6 +185,30 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
 }
 
 type JudgedFleets = readonly JudgedDeletions[];
+
+interface LeavingObjects
+  extends Pick<Awaited<ReturnType<typeof withoutRefusedDeletions>>, 'refused' | 'notes'> {
+  readonly deletions: JudgedFleets;
+  /** What leaves without the merge. */
+  readonly due: JudgedFleets;
+  readonly waiting: Plan['waiting'];
+}
+
+/** What leaves the hub because of the merge. */
+async function judgeLeaving(
+  input: PlanRevisionsInput,
+  fleets: readonly [ReadFleets, ReadFleets],
+  { ownerOf, refusedOf }: Pick<ReadSides, 'ownerOf' | 'refusedOf'>,
+  { now, content }: { readonly now: string; readonly content: WorkContent },
+): Promise<LeavingObjects> {
+  const judging = { ...input, refusedOf };
+  const judged = await judgeSources(judging, fleets, { ownerOf, now });
+  const due = await judgeDue(judging, fleets[0], judged, { ownerOf, now });
+  const { judged: own, waiting } = withoutWaiting(judged, due);
+  const { deletions, refused, notes } = await withoutRefusedDeletions(own, input.trials);
+  const restored = (one: JudgedDeletions): JudgedDeletions => withContent(one, content);
+  return { deletions: deletions.map(restored), due: due.map(restored), waiting, refused, notes };
+}
 
 /** The deletions of every source without the merge; empty if there are none: the hub has nothing that left the base. */
 async function judgeDue(
@@ -370,20 +388,6 @@ function withAppliedObjects<T extends SourceDeclaration>(source: T): T {
 function locatedIn(head: string, after: string, problem: Problem): Problem {
   const { location } = problem;
   return location?.commit === after ? { ...problem, location: { ...location, commit: head } } : problem;
-}
-
-/**
- * The Git directory of a work tree, of a linked work tree, of a folder inside one, or of a bare repository. @throws
- * InputError outside of a repository
- */
-async function locateGitDir(start: string): Promise<string> {
-  const found = await findEnclosingGitDir(start);
-  if (found !== undefined) return found.gitDir;
-  throw new InputError('is not inside a Git repository', {
-    code: 'git.repository-not-found',
-    subject: start,
-    hint: 'run the command in a clone, or name one with --repo',
-  });
 }
 
 interface ReadWorks {

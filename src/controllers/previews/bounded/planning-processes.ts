@@ -7,7 +7,6 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { TransientError } from '@berth/runtime/errors';
 import { childProcessGroups, killDescendants } from '@berth/runtime/processes/process-groups';
-import { residentBytes } from '@berth/runtime/processes/resident-bytes';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import { FrameReader, frameOf } from './frames.ts';
 import { SentObjects, SentLists } from './numbered-objects.ts';
@@ -20,6 +19,7 @@ import {
   receivedError,
   sentError,
 } from './plan-messages.ts';
+import { readFileSync } from 'node:fs';
 
 /** A process that makes no plan for this time is ended. */
 const IDLE_MS = 10 * 60_000;
@@ -337,5 +337,15 @@ export async function planInProcess(
     return await process.plan(input, signal);
   } finally {
     await process.close();
+  }
+}
+
+/** Resident memory of a process in bytes; 0 if the system does not report it. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kibibytes ?? 0) * 1024;
+  } catch {
+    return 0;
   }
 }

@@ -23,8 +23,7 @@ import {
 } from '../../../core/sources/source-finding.ts';
 import { findField } from '../../../core/sync/applied/field-names.ts';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
-import type { Emulation } from './emulation.ts';
-import type { HubTrials, Trial } from './hub-trials.ts';
+import type { Emulation, HubTrials, Trial } from './hub-trials.ts';
 
 /** The error code of an object that the hub refuses. */
 export const REFUSED = 'source.hub-refuses';

@@ -4,7 +4,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
 import { describe, expect, it } from 'vitest';
-import { emulationOf } from '../../../../src/controllers/previews/held/emulation.ts';
+import { emulationOf } from '../../../../src/controllers/previews/held/hub-trials.ts';
 import { FIELD_MANAGER } from '../../../../src/core/sync/applied/field-manager.ts';
 import { placement } from '../../../app/serve/fleet-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { KeptBases } from '../../../../src/controllers/sources/reading/kept-bases.ts';
-import type { KeptCommit } from '../../../../src/controllers/sources/reading/read-commit.ts';
+import { KeptBases } from '../../../src/controllers/previews/compared-commits.ts';
+import type { KeptCommit } from '../../../src/controllers/sources/reading/read-commit.ts';
 
 const read = (commit: string): KeptCommit => ({
   ...{ commit, entries: new Map(), readings: new Map(), plain: undefined },
