@@ -1,19 +1,8 @@
-import {
-  apiVersionOf,
-  CLUSTER_MANAGEMENT_ADDON,
-  MANAGED_CLUSTER,
-  MANAGED_CLUSTER_ADDON,
-  MANIFEST_WORK,
-  MANIFEST_WORK_REPLICA_SET,
-} from '@berth/kube/model/kinds';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
-import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
-import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import { BerthError, errorText } from '@berth/runtime/errors';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { formatLocation } from '@berth/runtime/problem/source-location';
@@ -27,11 +16,8 @@ import {
   mergeSources,
 } from '../../core/preview/sides/merge-sources.ts';
 import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
-import { SideDecider } from '../../core/preview/sides/side-decider.ts';
-import { addOnPlacements } from '../../core/preview/workload-plans.ts';
+import { type HeldObjects, withHeld } from '../../core/preview/sides/held-objects.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
-import { withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
-import { ObjectsByKind } from '../../core/sources/objects-by-kind.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { departuresOf } from '../../core/sync/applied/departure.ts';
@@ -41,7 +27,6 @@ import {
   computeDeletionLosses,
   lossHolders,
   withoutDeleted,
-  type Dependents,
 } from '../../core/sync/compute-deletion-losses.ts';
 import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/earlier-deletions.ts';
@@ -55,17 +40,27 @@ import {
   undeclaredMembers,
 } from '../../core/sync/plan-prune.ts';
 import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-memory.ts';
-import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-child.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';
 import { declaredIdentities, type MemberReading, readSourceMembers } from './members/read-members.ts';
 import type { RecordedHubState, RecordedDeletions } from './recorded-hub-state.ts';
+import { predictDependents } from './predict-dependents.ts';
 
 export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
 
-interface JudgedInput extends Omit<MemberReading, 'hub'> {
+/** What the hub holds of Git, see `HeldSides`: of an object that it refuses nothing, or the state before. */
+export interface HeldOnHub {
+  readonly base: readonly SourceObject[];
+  readonly head: readonly SourceObject[];
+  /** What decides in place of what Git says, after the merge. */
+  readonly after: HeldObjects;
+}
+
+export interface JudgedInput extends Omit<MemberReading, 'hub'> {
   readonly others?: readonly SourceDeclaration[] | undefined;
+  /** Absent: what Git declares. */
+  readonly held?: HeldOnHub | undefined;
   readonly hubMemory?: RecordedHubState | undefined;
   readonly hubApi?: KubeApi | undefined;
 }
@@ -75,7 +70,7 @@ interface JudgedInput extends Omit<MemberReading, 'hub'> {
  * The sources are therefore judged repeatedly until nothing changes, so that their order does not matter.
  */
 export async function judgeSources(
-  { others = [], hubMemory, hubApi: hub, headsOf, refusedOf }: JudgedInput,
+  { others = [], held, hubMemory, hubApi: hub, headsOf, refusedOf }: JudgedInput,
   [bases, heads]: readonly [ReadFleets, ReadFleets],
   known: { readonly ownerOf: OwnerOf; readonly now: string },
 ): Promise<readonly JudgedDeletions[]> {
@@ -84,7 +79,7 @@ export async function judgeSources(
       heads.map((fleet, at) =>
         judgeDeletions(bases[at] ?? fleet, fleet, {
           ...{ before: [...bases, ...others], all: [...heads, ...others], ...known },
-          ...{ hub, headsOf, refusedOf },
+          ...{ hub, headsOf, refusedOf, held },
           memory: hubMemory?.deletions.get(fleet.name),
           deletedByOthers: deletedBy.flatMap((gone, other) => (other === at ? [] : gone)),
         }),
@@ -115,6 +110,8 @@ export interface DeletionContext extends MemberReading {
   readonly memory: RecordedDeletions | undefined;
   /** What every source declares before the merge. Without a hub, the dependents of deleted objects are computed from it. */
   readonly before: readonly SourceDeclaration[];
+  /** Absent: what Git declares. */
+  readonly held?: HeldOnHub | undefined;
   /** The source that owns an object which several sources declare. Absent: the first one in the settings. */
   readonly ownerOf?: OwnerOf | undefined;
   /** What other sources delete by the same merge. Losses of these objects do not count. Absent: nothing. */
@@ -248,22 +245,24 @@ async function computeLosses(
 ): Promise<ComputedLosses> {
   if (!objects.some(mayCauseLosses)) return { losses: [], holders: [], notEvaluated: [] };
   const { before, all, hub, ownerOf, now, deletedByOthers = [] } = context;
-  const [baseObjects, headObjects] = [
-    mergeSources(before, ownerOf).objects,
-    mergeSources(all, ownerOf).objects,
-  ];
+  const held = context.held ?? {
+    base: mergeSources(before, ownerOf).objects,
+    head: mergeSources(all, ownerOf).objects,
+    after: new Map(),
+  };
   try {
-    const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(baseObjects, now);
-    const staying = new Set(headObjects.map(({ object }) => identityOf(object)));
-    const kept = baseObjects.filter(({ object }) => staying.has(identityOf(object)));
+    const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(held.base, now);
+    const staying = new Set(held.head.map(({ object }) => identityOf(object)));
+    const kept = held.base.filter(({ object }) => staying.has(identityOf(object)));
     const snapshot = { now, scores: [], ...dependents };
     const applied = [...kept, ...returning];
     const overlaid = overlaySnapshot(
       snapshot,
-      snapshotOfObjects(headObjects, { now }),
+      snapshotOfObjects(held.head, { now }),
       snapshotOfObjects(applied, { now }),
     );
-    const remaining = withoutDeleted({ ...dependents, ...overlaid }, deletedByOthers);
+    const onHub = withHeld(overlaid, held.after);
+    const remaining = withoutDeleted({ ...dependents, ...onHub }, deletedByOthers);
     return {
       losses: computeDeletionLosses(objects, remaining),
       holders: lossHolders(remaining),
@@ -344,67 +343,4 @@ function notesOf(source: string, memory: RecordedDeletions | undefined, problem:
 
 function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): ReadonlySet<string> {
   return new Set(fleets.flatMap(({ objects }) => [...declaredIdentities(objects)]));
-}
-
-/**
- * The dependents of the objects of a fleet on a hub that has just these objects. Its decisions are the recorded ones,
- * or else those that the fleet decides by itself. Each replica set has a work on each cluster of its placements, and
- * each add-on is on each cluster of its own.
- */
-function predictDependents(objects: readonly SourceObject[], now: string): Dependents {
-  const snapshot = withAssumedSets(snapshotOfObjects(objects, { now }));
-  const decisions = new SideDecider().publishedBefore(snapshot);
-  const fleet = new ObjectsByKind(objects);
-  const replicaSets = fleet
-    .ofKind<ManifestWorkReplicaSet>(MANIFEST_WORK_REPLICA_SET)
-    .map(({ object }) => object);
-  const own = fleet.ofKind<ManifestWork>(MANIFEST_WORK).map(({ object }) => object);
-  const made = replicaSets.flatMap((replicaSet) => worksOf(replicaSet, decisions));
-  const addons = [
-    ...fleet
-      .ofKind<KubeObject>(MANAGED_CLUSTER_ADDON)
-      .map(({ object: { metadata } }) => addonOn(metadata.namespace, metadata)),
-    ...fleet
-      .ofKind<KubeObject>(CLUSTER_MANAGEMENT_ADDON)
-      .flatMap(({ object }) => addonsOf(object, decisions)),
-  ];
-  return { ...snapshot, decisions, replicaSets, works: [...own, ...made], addons };
-}
-
-function addonsOf(addOn: KubeObject, decisions: Dependents['decisions']): Dependents['addons'] {
-  const placements = addOnPlacements(addOn);
-  const pages = decisions.filter((page) => placements.includes(decisionOwner(page) ?? ''));
-  const clusters = pages.flatMap(({ status }) => status?.decisions ?? []);
-  return [...new Set(clusters.map(({ clusterName }) => clusterName))].map((name) =>
-    addonOn(name, addOn.metadata),
-  );
-}
-
-/** As the manager of add-ons makes it. */
-function addonOn(
-  namespace: string | undefined,
-  { name }: Pick<ObjectMeta, 'name'>,
-): Dependents['addons'][number] {
-  const { kind } = CLUSTER_MANAGEMENT_ADDON;
-  const owner = { apiVersion: apiVersionOf(CLUSTER_MANAGEMENT_ADDON), kind, name, uid: '' };
-  return { metadata: { namespace, name, ownerReferences: [owner] } };
-}
-
-function worksOf(
-  { metadata, spec }: ManifestWorkReplicaSet,
-  decisions: Dependents['decisions'],
-): Dependents['works'] {
-  return spec.placementRefs.flatMap(({ name }) =>
-    decisions
-      .filter((page) => page.metadata.namespace === metadata.namespace)
-      .filter((page) => page.metadata.labels?.[PLACEMENT_LABEL] === name)
-      .flatMap(({ status }) => status?.decisions ?? [])
-      .map(({ clusterName }) => ({
-        metadata: {
-          namespace: clusterName,
-          name: childWorkName(metadata, name, 0),
-          labels: { [REPLICA_SET_LABEL]: ownerLabelValue(metadata) },
-        },
-      })),
-  );
 }

@@ -14,7 +14,6 @@ import {
   noteDepartures,
   type StayingObject,
   stayingText,
-  withoutWaiting,
 } from '../../core/preview/judged-deletions.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import type { Plan } from '../../core/preview/plan.ts';
@@ -39,10 +38,11 @@ import {
   findLostFiles,
 } from './compared-commits.ts';
 import { emulationOf, type HubTrials } from './held/hub-trials.ts';
-import { type HeldSides, readHeldSides, withoutRefusedDeletions } from './held/held-sides.ts';
+import { readHeldSides } from './held/held-sides.ts';
 import { judgePlan } from './judge-plan.ts';
 import { type GivenAddOns, readAddOns } from './read-addons.ts';
-import { judgeSources, type ReadFleets } from './judge-deletions.ts';
+import type { ReadFleets } from './judge-deletions.ts';
+import { judgeLeaving, type ReadSides } from './judge-leaving.ts';
 import type { MemberHeads } from './members/read-members.ts';
 import { planContents } from './plan-contents.ts';
 import type { ContentPlanInput, PlannedFleet } from './plan-futures.ts';
@@ -122,7 +122,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const [baseFleets, headFleets] = fleets;
   input.onProgress('deciding');
   const { others = [] } = input;
-  const { budgetOf, ...sides } = await readSides(input, fleets);
+  const sides = await readSides(input, fleets);
   const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
   const content = new WorkContent(sha256, () =>
     declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
@@ -154,7 +154,8 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     applications: input.applications,
     whatIf: input.whatIf,
     recordsOf: (placement) => recordsOf(input.hubMemory, placement),
-    budgetOf: (placement) => budgetOf(namespacedName(placement.metadata)) ?? input.budgetOf?.(placement),
+    budgetOf: (placement) =>
+      sides.budgetOf(namespacedName(placement.metadata)) ?? input.budgetOf?.(placement),
   });
   const waiting = [...planned.plan.waiting, ...leaving.waiting];
   const complete = withDeletions({ ...planned.plan, waiting }, deletions, {
@@ -184,42 +185,6 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   };
 }
 
-type JudgedFleets = readonly JudgedDeletions[];
-
-interface LeavingObjects
-  extends Pick<Awaited<ReturnType<typeof withoutRefusedDeletions>>, 'refused' | 'notes'> {
-  readonly deletions: JudgedFleets;
-  /** What leaves without the merge. */
-  readonly due: JudgedFleets;
-  readonly waiting: Plan['waiting'];
-}
-
-/** What leaves the hub because of the merge. */
-async function judgeLeaving(
-  input: PlanRevisionsInput,
-  fleets: readonly [ReadFleets, ReadFleets],
-  { ownerOf, refusedOf }: Pick<ReadSides, 'ownerOf' | 'refusedOf'>,
-  { now, content }: { readonly now: string; readonly content: WorkContent },
-): Promise<LeavingObjects> {
-  const judging = { ...input, refusedOf };
-  const judged = await judgeSources(judging, fleets, { ownerOf, now });
-  const due = await judgeDue(judging, fleets[0], judged, { ownerOf, now });
-  const { judged: own, waiting } = withoutWaiting(judged, due);
-  const { deletions, refused, notes } = await withoutRefusedDeletions(own, input.trials);
-  const restored = (one: JudgedDeletions): JudgedDeletions => withContent(one, content);
-  return { deletions: deletions.map(restored), due: due.map(restored), waiting, refused, notes };
-}
-
-/** The deletions of every source without the merge; empty if there are none: the hub has nothing that left the base. */
-async function judgeDue(
-  input: Parameters<typeof judgeSources>[0],
-  bases: ReadFleets,
-  judged: JudgedFleets,
-  known: Parameters<typeof judgeSources>[2],
-): Promise<JudgedFleets> {
-  return judged.every(({ left }) => left.length === 0) ? [] : judgeSources(input, [bases, bases], known);
-}
-
 /** What each source declares at the two commits. */
 async function readFleets(
   input: PlanRevisionsInput,
@@ -237,8 +202,6 @@ async function readFleets(
   );
   return [base, head];
 }
-
-type ReadSides = HeldSides & Pick<MergedSources, 'ownerOf' | 'budgetOf'>;
 
 /** All sources together, as the hub has them before and after. */
 async function readSides(
@@ -262,15 +225,6 @@ async function readSides(
     },
   );
   return { ...sides, ownerOf, budgetOf: (key) => head.budgetOf(key) ?? base.budgetOf(key) };
-}
-
-/** An inventory omits the content of works. */
-function withContent(judged: JudgedDeletions, content: WorkContent): JudgedDeletions {
-  return {
-    ...judged,
-    left: judged.left.map((object) => content.restore(object)),
-    withdrawn: judged.withdrawn.map((one) => ({ ...one, after: content.restore(one.after) })),
-  };
 }
 
 /** What a plan has in addition to the changes of its objects. */

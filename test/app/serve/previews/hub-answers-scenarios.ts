@@ -13,7 +13,7 @@ import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { GitFixture } from '../../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { makeCliIo } from '../../cli-harness.ts';
 import { type AnsweringHub, forbid, hook, takeField } from './answering-hub.ts';
-import { baseFiles, cluster, namespace, placement, replicaSet, yaml } from '../fleet-fixture.ts';
+import { baseFiles, binding, cluster, namespace, placement, replicaSet, yaml } from '../fleet-fixture.ts';
 import { decisionsOn } from '../served-fleet.ts';
 
 const CLUSTER = 'cluster.open-cluster-management.io';
@@ -123,6 +123,14 @@ const memory = (largest: string): string =>
     })),
   );
 
+/** A cluster set of all clusters, and its binding. */
+const BLUE = yaml(
+  {
+    ...{ apiVersion: `${CLUSTER}/v1beta2`, kind: 'ManagedClusterSet', metadata: { name: 'blue' } },
+    spec: { clusterSelector: { selectorType: 'LabelSelector', labelSelector: {} } },
+  },
+  { ...binding(), metadata: { name: 'blue', namespace: 'team-a' }, spec: { clusterSet: 'blue' } },
+);
 const MORE = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6'];
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -335,6 +343,13 @@ export const SCENARIOS: readonly Scenario[] = [
     code: 3,
     says: ['6 of 18 objects left Git (budget 4); nothing is deleted: Placement team-a/m1'],
     saysNot: ['team-a/bad'],
+  },
+  {
+    name: 'the deletion of a set whose placement would leave it, if the hub did not refuse that',
+    earlier: [{ 'blue.yaml': BLUE, 'web.yaml': one('web', { clusterSets: ['blue'], numberOfClusters: 3 }) }],
+    files: { 'blue.yaml': undefined, 'web.yaml': `${one('web', { clusterSets: ['prod'] })}  zone: a\n` },
+    code: 1,
+    says: ['blue take away 3 of 3 clusters of Placement team-a/web'],
   },
   {
     name: 'another object beside one that the hub refused before',
