@@ -60,8 +60,9 @@ export async function startOcmConversion(plane: ControlPlane): Promise<() => Pro
   };
   const collection = (version: string) =>
     `/apis/${ADDONS}/${version}/namespaces/default/managedclusteraddons`;
-  await client.call('POST', collection('v1alpha1'), probe);
   await webhook.until(async () => {
+    // Refused while the webhook is not known to the server yet, and when the probe is there.
+    await client.call('POST', collection('v1alpha1'), probe);
     const { body } = await client.call('GET', `${collection('v1beta1')}/probe`);
     return body.metadata?.annotations?.[`${ADDONS}/v1alpha1-install-namespace`] === 'probe';
   });

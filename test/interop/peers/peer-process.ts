@@ -15,7 +15,7 @@ export interface PeerOptions {
 export interface PeerProcess {
   /**
    * Waits until `ready` holds.
-   * @throws Error with the end of the log when the program ends before that
+   * @throws Error with the end of the log when the program ends before that, or after two minutes
    */
   until(ready: () => Promise<boolean>): Promise<void>;
   /** Ends the program and waits for its end: SIGTERM, after 5 s SIGKILL. */
@@ -28,6 +28,7 @@ export interface PeerProcess {
 
 const TERMINATION_MS = 5000;
 const POLL_MS = 100;
+const READY_MS = 120_000;
 
 /**
  * Runs a program until it ends, or until standard input does: that also happens when the test is killed, so nothing
@@ -54,9 +55,11 @@ export function startPeer(name: string, { args, logFile, env }: PeerOptions): Pe
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   return {
     async until(ready) {
+      const untilMs = performance.now() + READY_MS;
       while (!(await ready().catch(() => false))) {
-        if (!isRunning())
-          throw new Error(`${name} ended early: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
+        const problem = isRunning() ? 'is not ready after two minutes' : 'ended early';
+        if (!isRunning() || performance.now() > untilMs)
+          throw new Error(`${name} ${problem}: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
         // fixed wait: the pace of a poll
         await pause(POLL_MS);
       }
