@@ -56,6 +56,8 @@ describe('what is logged while the hub is away', () => {
     isOver: (since: LogLine[]) => boolean,
     whileAway = (): Promise<void> => Promise.resolve(),
   ): Promise<LogLine[]> {
+    // fixed wait: a write that the end of the hub cuts off is logged, and nothing shows the last one
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     const before = lines().length;
     const { port } = hub;
     await hub.close();
