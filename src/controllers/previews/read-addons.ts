@@ -1,3 +1,4 @@
+import { isClusterManagementAddOn } from '@berth/addon/rules/addon-versions';
 import {
   ADDON_DEPLOYMENT_CONFIG,
   ADDON_TEMPLATE,
@@ -13,7 +14,7 @@ import type { SourceObject } from '@berth/kube/model/source-object';
 import { BerthError, errorText, InputError } from '@berth/runtime/errors';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { removalGroupOf } from '../../core/addon/install/judge-removals.ts';
-import type { AddOnJudging, HubAddOns } from '../../core/preview/addons/plan-addons.ts';
+import { type AddOnJudging, type HubAddOns, lostAddOns } from '../../core/preview/addons/plan-addons.ts';
 import type { Plan } from '../../core/preview/plan.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../core/publish/judge/removal-window.ts';
@@ -53,7 +54,7 @@ export async function readAddOns(
       judging: { budget: budget ?? DEFAULT_REMOVAL_BUDGET, removalsOf: () => [] },
       notes: assumed,
     };
-  const isInGit = sides.some(({ objects }) => objects.some(({ object }) => isAddOn(object)));
+  const isInGit = sides.some(({ objects }) => objects.some(({ object }) => isClusterManagementAddOn(object)));
   try {
     const announced = await announcedBudget(hub);
     const installer = isInstalling === true || announced !== undefined;
@@ -81,11 +82,6 @@ export async function readAddOns(
 }
 
 const UNKNOWN: ReadAddOns = { hub: undefined, judging: undefined, notes: () => [] };
-
-function isAddOn({ apiVersion, kind }: KubeObject): boolean {
-  const { group, kind: name } = CLUSTER_MANAGEMENT_ADDON;
-  return kind === name && apiVersion.startsWith(`${group}/`);
-}
 
 /** The budget of the controller that installs add-ons; undefined if none says that it does, or nobody may read it. */
 async function announcedBudget(hub: KubeApi): Promise<RemovalBudget | undefined> {
@@ -119,10 +115,7 @@ function assumed({ addOnsHeld }: Pick<Plan, 'addOnsHeld'>): readonly string[] {
 }
 
 function notHeld({ workloads }: Pick<Plan, 'workloads'>): readonly string[] {
-  const leaving = workloads.filter(
-    ({ kind, change, removed }) =>
-      kind === CLUSTER_MANAGEMENT_ADDON.kind && change !== 'deleted' && removed.length > 0,
-  );
+  const leaving = lostAddOns(workloads);
   if (leaving.length === 0) return [];
   const names = formatNameList(leaving.map(({ name }) => name));
   return [

@@ -8,7 +8,7 @@ import { type RotatedCredentials, RotatingKubeConfig } from '@berth/kube/config/
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { SECRET } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import { secretTexts } from '@berth/kube/secret-texts';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { errorText } from '@berth/runtime/errors';
@@ -95,7 +95,7 @@ async function fromSecret(
   let config: RotatingKubeConfig | undefined;
   let clusterName: string | undefined;
   secrets.store.onChange(({ after }) => {
-    const files = filesOf(after);
+    const files: Files = after === undefined ? {} : secretTexts(after);
     const credentials = credentialsOf(files);
     // A Secret that is deleted, or half written, comes back; until then the old credentials are the best ones.
     if (credentials === undefined || files['kubeconfig'] === undefined) return;
@@ -119,15 +119,14 @@ async function fromSecret(
   return { config: config as unknown as RotatingKubeConfig, clusterName };
 }
 
-function filesOf(secret: KubeObject | undefined): Readonly<Record<string, string | undefined>> {
-  const data = (secret?.['data'] ?? {}) as Readonly<Record<string, string>>;
-  return Object.fromEntries(
-    Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]),
-  );
-}
+/** Of a Secret, by name. */
+type Files = Readonly<Record<string, string | undefined>>;
 
-function credentialsOf(files: Readonly<Record<string, string | undefined>>): RotatedCredentials | undefined {
-  const { 'tls.crt': certPem, 'tls.key': keyPem, token } = files;
+function credentialsOf({
+  'tls.crt': certPem,
+  'tls.key': keyPem,
+  token,
+}: Files): RotatedCredentials | undefined {
   if (certPem && keyPem) return { certPem, keyPem };
   return token ? { token } : undefined;
 }

@@ -1,6 +1,6 @@
 import { setCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
-import type { Condition } from '@berth/kube/model/object-meta';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { StatusRegistration } from '@berth/ocm/kind/addon';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
@@ -27,36 +27,42 @@ export interface StatusChange {
   /** Where the agent of the add-on runs. */
   readonly namespace?: string | undefined;
   readonly conditions?: readonly Condition[] | undefined;
-  /** Type of a condition that goes. */
-  readonly without?: string | undefined;
+  /** Types of conditions that go. */
+  readonly without?: readonly string[] | undefined;
+  /** How the health of the add-on is known. An add-on that does not say it has a lease. */
+  readonly healthMode?: 'Customized' | 'Lease' | undefined;
 }
 
 /**
  * Writes parts of the status of an add-on that differ, with one request.
+ * @returns the add-on as the hub has it now; undefined if nothing differs
  * @throws ConflictError when the add-on changed since it was read
  */
 export async function writeAddOnStatus(
   { hub, clock }: Pick<AddOnOptions, 'hub' | 'clock'>,
   { metadata, status = {} }: StoredAddOn,
-  { registrations, namespace: place, conditions = [], without }: StatusChange,
-): Promise<void> {
+  { registrations, namespace: place, conditions = [], without = [], healthMode }: StatusChange,
+): Promise<KubeObject | undefined> {
   const before = status.conditions ?? [];
   const now = formatRfc3339(instantFromEpochMs(clock.now()));
-  const after = conditions
-    .reduce<readonly Condition[]>((list, condition) => setCondition(list, condition, now), before)
-    .filter(({ type }) => type !== without);
+  const after = conditions.reduce<readonly Condition[]>(
+    (list, condition) => setCondition(list, condition, now),
+    before.filter(({ type }) => !without.includes(type)),
+  );
   const change = {
     ...(registrations !== undefined &&
       !jsonEqual(registrations, status.registrations ?? []) && { registrations }),
     ...(place !== undefined && place !== status.namespace && { namespace: place }),
     ...(!jsonEqual(after, before) && { conditions: after }),
+    ...(healthMode !== undefined &&
+      healthMode !== (status.healthCheck?.mode ?? 'Lease') && { healthCheck: { mode: healthMode } }),
   };
-  if (Object.keys(change).length === 0) return;
+  if (Object.keys(change).length === 0) return undefined;
   const { namespace = '', name, uid, resourceVersion } = metadata;
-  await hub.mergePatch(
+  return hub.mergePatch(
     MANAGED_CLUSTER_ADDON,
     { namespace, name },
     { metadata: { uid, resourceVersion }, status: change },
-    { subresource: 'status', fieldManager: ADDON_MANAGER, metadataOnly: true },
+    { subresource: 'status', fieldManager: ADDON_MANAGER },
   );
 }

@@ -1,10 +1,9 @@
 import type { ObjectChange } from '@berth/kube/cache/object-store';
 import type { IndexDefinition } from '@berth/kube/cache/object-cache';
-import { findCondition, setCondition } from '@berth/kube/model/condition-list';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import {
   ADDON_NAMESPACE_LABEL,
   HOSTING_CLUSTER_ANNOTATION,
@@ -15,9 +14,9 @@ import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 import { ADDON_NAME_LABEL } from '@berth/ocm/registration/names';
 import { BerthError, errorText, InputError } from '@berth/runtime/errors';
-import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { compareText } from '@berth/runtime/text/compare-text';
 import { probed } from '../rules/deployment/addon-health.ts';
 import type { WorkWrite } from '../rules/deployment/addon-work.ts';
 import {
@@ -26,7 +25,7 @@ import {
   planDeployment,
   workRefused,
 } from '../rules/deployment/plan-deployment.ts';
-import { ADDON_MANAGER, AddOnController, type AddOnOptions } from './addon-controller.ts';
+import { ADDON_MANAGER, AddOnController, type AddOnOptions, writeAddOnStatus } from './addon-controller.ts';
 import type { DeploymentSource } from './addon-source.ts';
 
 /** By `CLUSTER/ADDON`. */
@@ -121,7 +120,7 @@ export class AddOnDeployer extends AddOnController {
       ...{ addon, cluster, rendered },
       hosting: hosting ? { name: hosting, cluster: this.#cluster(hosting) } : undefined,
       works: (this.#worksOf.get(key) as unknown as readonly ManifestWork[]).toSorted((a, b) =>
-        a.metadata.name < b.metadata.name ? -1 : 1,
+        compareText(a.metadata.name, b.metadata.name),
       ),
       isDue: this.#source.isDue(addon),
       health: this.#source.health(addon),
@@ -196,25 +195,11 @@ export class AddOnDeployer extends AddOnController {
 
   /** @returns the add-on with its new version */
   async #writeStatus(addon: ManagedClusterAddOn, plan: DeploymentPlan): Promise<ManagedClusterAddOn> {
-    const { hub, clock } = this.options;
-    const { conditions: before = [], namespace: installed, healthCheck } = addon.status ?? {};
-    const now = formatRfc3339(instantFromEpochMs(clock.now()));
-    const kept = before.filter(({ type }) => !plan.dropped.includes(type));
-    const conditions = plan.conditions.reduce<readonly Condition[]>(
-      (list, condition) => setCondition(list, condition, now),
-      kept,
-    );
-    const { installNamespace = installed, healthMode = healthCheck?.mode ?? 'Lease' } = plan;
-    const status = {
-      ...(jsonEqual(conditions, before) ? {} : { conditions }),
-      ...(installNamespace === installed ? {} : { namespace: installNamespace }),
-      ...(healthMode === (healthCheck?.mode ?? 'Lease') ? {} : { healthCheck: { mode: healthMode } }),
-    };
-    if (Object.keys(status).length === 0) return addon;
-    const { namespace = '', name, uid, resourceVersion } = addon.metadata;
-    const patch = { metadata: { uid, resourceVersion }, status };
-    const options = { ...MANAGER, subresource: 'status' } as const;
-    const written = await hub.mergePatch(MANAGED_CLUSTER_ADDON, { namespace, name }, patch, options);
+    const { conditions, dropped: without, installNamespace: namespace, healthMode } = plan;
+    const written = await writeAddOnStatus(this.options, addon, {
+      ...{ conditions, without, namespace, healthMode },
+    });
+    if (written === undefined) return addon;
     this.#addons.putWritten(written);
     return written as unknown as ManagedClusterAddOn;
   }

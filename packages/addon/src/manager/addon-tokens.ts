@@ -63,7 +63,7 @@ export class AddOnTokens extends AddOnController {
     }
     await this.#remove(key, addon);
     if (addon !== undefined)
-      await writeAddOnStatus(this.options, addon, { without: TOKEN_INFRASTRUCTURE_READY });
+      await writeAddOnStatus(this.options, addon, { without: [TOKEN_INFRASTRUCTURE_READY] });
     return DONE;
   }
 

@@ -21,6 +21,11 @@ export const DEPLOYMENT_CONFIGS: ConfigKind = { group: ADDON_GROUP, resource: 'a
 /** By the object in v1alpha1, which never changes: a new version is another object. */
 const converted = new WeakMap<KubeObject, unknown>();
 
+/** In any version. */
+export function isClusterManagementAddOn({ apiVersion, kind }: KubeObject): boolean {
+  return kind === 'ClusterManagementAddOn' && apiVersion.startsWith(`${ADDON_GROUP}/`);
+}
+
 /** A ClusterManagementAddOn of the cache, which is in v1alpha1. */
 export function readAddOn(object: KubeObject): ClusterManagementAddOn {
   return toBeta<ClusterManagementAddOn>(object, `clustermanagementaddons.${ADDON_GROUP}`);

@@ -1,5 +1,5 @@
 import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
-import { CLUSTER_MANAGEMENT_ADDON } from '@berth/kube/model/kinds';
+import { lostAddOns } from '../../../core/preview/addons/plan-addons.ts';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { sha256 } from '@berth/runtime/sha256';
 import { fleetMapSvg } from '../../../core/preview/comment/fleet-map.ts';
@@ -286,16 +286,12 @@ function expectedAddOns({
   addOnsHeld,
   workloads,
 }: Pick<Plan, 'addOnsHeld' | 'workloads'>): readonly ExpectedAddOn[] {
-  const leaving = workloads.filter(
-    ({ kind, change, removed }) =>
-      kind === CLUSTER_MANAGEMENT_ADDON.kind && change !== 'deleted' && removed.length > 0,
-  );
   return [
     ...addOnsHeld.map(({ addOn, clusters, ifApproved, token: heldToken }) => ({
       ...{ addOn, clusters, heldToken },
       ...(ifApproved && { ifApproved }),
     })),
-    ...leaving.map(({ name: addOn, removed: clusters }) => ({ addOn, clusters })),
+    ...lostAddOns(workloads).map(({ name: addOn, removed: clusters }) => ({ addOn, clusters })),
   ];
 }
 

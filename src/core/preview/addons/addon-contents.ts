@@ -8,7 +8,7 @@ import {
 import { sameKind } from '@berth/addon/rules/config-references';
 import { knownSpecHash } from '@berth/addon/rules/config-hash';
 import { renderAddOnTemplate, storedConfig } from '@berth/addon/rules/render-template';
-import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
+import { apiVersionOf, CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import {
@@ -38,7 +38,7 @@ import { forecastRollout } from '../make-plan.ts';
 import type { PlacedWorkload, PlanSide } from '../plan-input.ts';
 import type { Plan, WorkloadPlan } from '../plan.ts';
 import { manifestChanges } from '../workload-plans.ts';
-import { type AddOnFutures, type HubAddOns, Selections } from './plan-addons.ts';
+import { type AddOnFutures, type HubAddOns, installedOn, Selections } from './plan-addons.ts';
 
 /** What changes on the clusters that keep their add-ons, and how that reaches them. */
 type AddOnContents = Pick<Plan, 'workloads' | 'rollouts' | 'notEvaluated'>;
@@ -248,9 +248,7 @@ class SideContents {
 
   #addOnNamed(namespace: string, name: string): ManagedClusterAddOn {
     const known = this.#own.get(`${namespace} ${name}`);
-    if (known !== undefined) return readClusterAddOn(known);
-    const apiVersion = `${MANAGED_CLUSTER_ADDON.group}/v1beta1`;
-    return { apiVersion, kind: 'ManagedClusterAddOn', metadata: { namespace, name }, spec: {} };
+    return known === undefined ? installedOn(namespace, name) : readClusterAddOn(known);
   }
 }
 
@@ -304,7 +302,7 @@ function configChange(
   const fields = resources.flatMap((resource): readonly FieldChange[] => {
     const [old, now] = [namesOf(before, resource), namesOf(after, resource)];
     const path = KINDS[resource] ?? resource;
-    if (old !== now) return [{ path, before: canonicalText(old), after: canonicalText(now) }];
+    if (old !== now) return [{ path, before: old && JSON.stringify(old), after: now && JSON.stringify(now) }];
     const of = (configs: readonly DesiredConfig[]) =>
       configs.filter((config) => config.resource === resource);
     const isEdited = canonicalJson(of(before)) !== canonicalJson(of(after));
@@ -312,11 +310,7 @@ function configChange(
       ? [{ path: `content of ${path} ${now ?? ''}`, before: undefined, after: undefined }]
       : [];
   });
-  const { group, version, kind } = MANAGED_CLUSTER_ADDON;
-  const ref = { apiVersion: `${group}/${version}`, kind, namespace: '', name };
+  const { kind } = MANAGED_CLUSTER_ADDON;
+  const ref = { apiVersion: apiVersionOf(MANAGED_CLUSTER_ADDON), kind, namespace: '', name };
   return fields.length === 0 ? [] : [{ change: 'changed', ref, fields }];
-}
-
-function canonicalText(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : JSON.stringify(text);
 }

@@ -1,4 +1,9 @@
-import { isManagedHere, readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
+import {
+  isClusterManagementAddOn,
+  isManagedHere,
+  readAddOn,
+  readClusterAddOn,
+} from '@berth/addon/rules/addon-versions';
 import {
   apiVersionOf,
   CLUSTER_MANAGEMENT_ADDON,
@@ -17,7 +22,7 @@ import type { Digest } from '../../publish/approval/approval-code.ts';
 import type { RemovalBudget } from '../../publish/judge/removal-budget.ts';
 import type { Removal } from '../../publish/judge/removal-window.ts';
 import type { PlacedWorkload, PlanSide } from '../plan-input.ts';
-import type { HeldAddOn, WaitingChange } from '../plan.ts';
+import type { HeldAddOn, Plan, WaitingChange } from '../plan.ts';
 import { addOnPlacements } from '../workload-plans.ts';
 
 /** What a hub has of add-ons. */
@@ -136,11 +141,15 @@ function addOnsOf(
   return new Map([...others, ...managedIn(onHub ?? objects)].map((object) => [nameOf(object), object]));
 }
 
-const MANAGED = `${CLUSTER_MANAGEMENT_ADDON.group}/`;
-
 function managedIn(objects: readonly { readonly object: KubeObject }[]): readonly KubeObject[] {
-  return objects.flatMap(({ object }) =>
-    object.kind === CLUSTER_MANAGEMENT_ADDON.kind && object.apiVersion.startsWith(MANAGED) ? [object] : [],
+  return objects.flatMap(({ object }) => (isClusterManagementAddOn(object) ? [object] : []));
+}
+
+/** The add-ons that stay, and that clusters lose by a plan. */
+export function lostAddOns(workloads: Plan['workloads']): Plan['workloads'] {
+  return workloads.filter(
+    ({ kind, change, removed }) =>
+      kind === CLUSTER_MANAGEMENT_ADDON.kind && change !== 'deleted' && removed.length > 0,
   );
 }
 
@@ -163,10 +172,11 @@ function installedOf({ installed }: HubAddOns, name: string): Installed {
 function predicted(object: KubeObject | undefined, selections: Selections): Installed {
   if (object === undefined) return new Map();
   const clusters = addOnPlacements(object).flatMap((key) => selections.clustersOf(key));
-  return new Map(clusters.map((cluster) => [cluster, installedOn(cluster, object)]));
+  return new Map(clusters.map((cluster) => [cluster, installedOn(cluster, object.metadata.name)]));
 }
 
-function installedOn(namespace: string, { metadata: { name } }: KubeObject): ManagedClusterAddOn {
+/** An add-on that the hub does not have yet. */
+export function installedOn(namespace: string, name: string): ManagedClusterAddOn {
   const apiVersion = apiVersionOf(MANAGED_CLUSTER_ADDON);
   return { apiVersion, kind: 'ManagedClusterAddOn', metadata: { namespace, name }, spec: {} };
 }
@@ -242,12 +252,12 @@ function follow(
   });
   const joined: Installed = new Map([
     ...installed,
-    ...joining.map((cluster) => [cluster, installedOn(cluster, object)] as const),
+    ...joining.map((cluster) => [cluster, installedOn(cluster, object.metadata.name)] as const),
   ]);
   const stays = { installed: joined, removals, joining, gone: [] };
   if (leaving.length === 0) return { ...stays, held: undefined };
   const verdict =
-    judging && isManagedHere(addOn) ? judge(object, leaving, { joined, removals, judging }) : REMOVED;
+    judging && isManagedHere(addOn) ? judge(object, leaving, { joined, removals }, judging) : REMOVED;
   if (verdict.kind === 'held') return { ...stays, held: verdict.held };
   const gone = leaving.map(({ metadata }) => metadata.namespace ?? '').sort(compareText);
   return {
@@ -264,24 +274,18 @@ type Judged =
 const REMOVED: Judged = { kind: 'removed', removals: [] };
 
 function judge(
-  { metadata: { name } }: KubeObject,
+  { metadata: { name: addOn } }: KubeObject,
   leaving: readonly ManagedClusterAddOn[],
-  {
-    joined,
-    removals,
-    judging: { budget, digest, nowMs },
-  }: { readonly joined: Installed; readonly removals: readonly Removal[]; readonly judging: AddOnJudging },
+  present: { readonly joined: Installed; readonly removals: readonly Removal[] },
+  judging: AddOnJudging,
 ): Judged {
-  const present = joined.size;
-  const verdict = judgeAddOnRemovals({ addOn: name, present, leaving, removals, budget, nowMs, digest });
+  const { joined, removals } = present;
+  const verdict = judgeAddOnRemovals({ addOn, leaving, present: joined.size, removals, ...judging });
   if (verdict.kind === 'remove')
-    return {
-      kind: 'removed',
-      removals: verdict.counted === 0 ? [] : [{ atMs: nowMs, count: verdict.counted }],
-    };
+    return { kind: 'removed', removals: [{ atMs: judging.nowMs, count: verdict.counted }] };
   const { code: token, message, remedy } = verdict;
-  const { clusters } = leavingClusters(digest, name, leaving);
-  return { kind: 'held', held: { addOn: name, clusters, message, remedy, token } };
+  const { clusters } = leavingClusters(judging.digest, addOn, leaving);
+  return { kind: 'held', held: { addOn, clusters, message, remedy, token } };
 }
 
 function waitingOf(

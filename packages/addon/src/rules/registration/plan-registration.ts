@@ -13,7 +13,7 @@ export const EVERYBODY = 'system:authenticated';
 export interface StoredAddOn {
   readonly metadata: ObjectMeta;
   readonly status?:
-    | (Pick<ManagedClusterAddOnStatus, 'conditions' | 'configReferences' | 'namespace'> & {
+    | (Pick<ManagedClusterAddOnStatus, 'conditions' | 'configReferences' | 'namespace' | 'healthCheck'> & {
         readonly registrations?: readonly StatusRegistration[] | undefined;
         /** How the add-on's agent is a client of the hub, `csr` or `token`. The cluster's agent says it. */
         readonly kubeClientDriver?: string | undefined;
