@@ -1,6 +1,6 @@
 import { setCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
-import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import type { Condition } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { StatusRegistration } from '@berth/ocm/kind/addon';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
@@ -38,11 +38,12 @@ export interface StatusChange {
  * @returns the add-on as the hub has it now; undefined if nothing differs
  * @throws ConflictError when the add-on changed since it was read
  */
-export async function writeAddOnStatus(
+export async function writeAddOnStatus<AddOn extends StoredAddOn>(
   { hub, clock }: Pick<AddOnOptions, 'hub' | 'clock'>,
-  { metadata, status = {} }: StoredAddOn,
+  addon: AddOn,
   { registrations, namespace: place, conditions = [], without = [], healthMode }: StatusChange,
-): Promise<KubeObject | undefined> {
+): Promise<AddOn | undefined> {
+  const { metadata, status = {} } = addon;
   const before = status.conditions ?? [];
   const now = formatRfc3339(instantFromEpochMs(clock.now()));
   const after = conditions.reduce<readonly Condition[]>(
@@ -55,14 +56,18 @@ export async function writeAddOnStatus(
     ...(place !== undefined && place !== status.namespace && { namespace: place }),
     ...(!jsonEqual(after, before) && { conditions: after }),
     ...(healthMode !== undefined &&
-      healthMode !== (status.healthCheck?.mode ?? 'Lease') && { healthCheck: { mode: healthMode } }),
+      healthMode !== (status.healthCheck?.mode ?? 'Lease') && {
+        healthCheck: { ...status.healthCheck, mode: healthMode },
+      }),
   };
   if (Object.keys(change).length === 0) return undefined;
   const { namespace = '', name, uid, resourceVersion } = metadata;
-  return hub.mergePatch(
+  const written = await hub.mergePatch(
     MANAGED_CLUSTER_ADDON,
     { namespace, name },
     { metadata: { uid, resourceVersion }, status: change },
-    { subresource: 'status', fieldManager: ADDON_MANAGER },
+    { subresource: 'status', fieldManager: ADDON_MANAGER, metadataOnly: true },
   );
+  // Nobody else has written since: the version is a condition of the request.
+  return { ...addon, metadata: written.metadata, status: { ...status, ...change } };
 }

@@ -200,8 +200,8 @@ export class AddOnDeployer extends AddOnController {
       ...{ conditions, without, namespace, healthMode },
     });
     if (written === undefined) return addon;
-    this.#addons.putWritten(written);
-    return written as unknown as ManagedClusterAddOn;
+    this.#addons.putWritten(written as unknown as KubeObject);
+    return written;
   }
 
   async #setFinalizers({ metadata }: ManagedClusterAddOn, finalizers: readonly string[]): Promise<void> {
