@@ -6,7 +6,7 @@ import { HistoryStore, HistoryReader } from '../../adapters/store/history-store.
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import type { SourcePlans } from '../../core/publish/approval/pending-plans.ts';
-import type { Removal } from '../../core/publish/judge/removal-window.ts';
+import type { Removal } from '../../core/publish/judge/removal-budget.ts';
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../core/transition/unfinished-transition.ts';
 import { LastTransition } from '../../controllers/publication/last-transition.ts';

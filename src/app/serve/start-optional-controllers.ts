@@ -25,8 +25,7 @@ import {
   startRegistration,
 } from '../../controllers/registration/start-registration.ts';
 import { heldRemoval } from '../../core/addon/install/held-removal.ts';
-import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
-import type { RemovalMemory } from '../../core/publish/judge/removal-window.ts';
+import { DEFAULT_REMOVAL_BUDGET, type RemovalMemory } from '../../core/publish/judge/removal-budget.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';

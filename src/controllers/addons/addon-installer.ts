@@ -25,7 +25,7 @@ import {
   planAnnotations,
   planInstall,
 } from '../../core/addon/install/plan-install.ts';
-import { recentRemovals } from '../../core/publish/judge/removal-window.ts';
+import { recentRemovals } from '../../core/publish/judge/removal-budget.ts';
 import { confirmTakeWork, MissingNamespaces } from '../inventory/cluster-namespaces.ts';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
 import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';

@@ -23,12 +23,13 @@ import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { isManagedHere, readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
 import type { AddOnEvent } from '../../core/addon/addon-duties.ts';
 import type { Digest } from '../../core/publish/approval/approval-code.ts';
-import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
-import type { RemovalMemory } from '../../core/publish/judge/removal-window.ts';
-import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import type { RemovalBudget, RemovalMemory } from '../../core/publish/judge/removal-budget.ts';
+import type {
+  PublishedPlacement,
+  PublishedPlacements,
+} from '../../core/publish/pages/published-placements.ts';
 import type { AddOnOptions } from '@berth/addon/manager/addon-controller';
 import type { PlacementSelection } from '../../core/addon/install/plan-install.ts';
-import type { PublishedPlacement } from '../../core/publish/pages/published-placements.ts';
 import { placementOfDecision } from '../inventory/decisions-by-cluster.ts';
 import { isOfOtherScheduler } from '../inventory/schedulable-placement.ts';
 

@@ -13,7 +13,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { type RateLimit, RateLimiter } from '@berth/runtime/loop/rate-limiter';
 import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
-import { activeHold, holdCode } from '../../core/publish/approval/active-hold.ts';
+import { activeHold, holdCode } from '../../core/publish/approval/approval-code.ts';
 import {
   heldEvent,
   type PageChange,

@@ -14,7 +14,7 @@ import { errorText, InputError } from '@berth/runtime/errors';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { compareText } from '@berth/runtime/text/compare-text';
 import { heldRemoval } from '../../core/addon/install/held-removal.ts';
-import { activeHold } from '../../core/publish/approval/active-hold.ts';
+import { activeHold } from '../../core/publish/approval/approval-code.ts';
 import {
   HELD_CODE_ANNOTATION,
   HELD_MESSAGE_ANNOTATION,

@@ -9,11 +9,17 @@ import { formatLocation } from '@berth/runtime/problem/source-location';
 import { sha256 } from '@berth/runtime/sha256';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { returningObjects } from '../../core/preview/hub-only-objects.ts';
-import { type JudgedDeletions, allStay, type StayingObject } from '../../core/preview/judged-deletions.ts';
 import {
+  allStay,
+  type JudgedDeletions,
+  type StayingObject,
+  withoutWaiting,
+} from '../../core/preview/judged-deletions.ts';
+import {
+  mergeSources,
+  type MergedSources,
   type OwnerOf,
   type SourceDeclaration,
-  mergeSources,
 } from '../../core/preview/sides/merge-sources.ts';
 import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
 import { type HeldObjects, withHeld } from '../../core/preview/sides/held-objects.ts';
@@ -46,6 +52,10 @@ import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';
 import { declaredIdentities, type MemberReading, readSourceMembers } from './members/read-members.ts';
 import type { RecordedHubState, RecordedDeletions } from './recorded-hub-state.ts';
 import { predictDependents } from './predict-dependents.ts';
+import type { WorkContent } from '../../core/preview/inventory/work-content.ts';
+import type { Plan } from '../../core/preview/plan.ts';
+import { type HeldSides, withoutRefusedDeletions } from './held/held-sides.ts';
+import type { HubTrials } from './held/hub-trials.ts';
 
 export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
 
@@ -343,4 +353,55 @@ function notesOf(source: string, memory: RecordedDeletions | undefined, problem:
 
 function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): ReadonlySet<string> {
   return new Set(fleets.flatMap(({ objects }) => [...declaredIdentities(objects)]));
+}
+
+type JudgedFleets = readonly JudgedDeletions[];
+
+/** All sources together, as the hub has them before and after. */
+export type ReadSides = HeldSides & Pick<MergedSources, 'ownerOf' | 'budgetOf'>;
+
+/** What leaves the hub because of a merge, and what leaves it without. */
+interface LeavingObjects
+  extends Pick<Awaited<ReturnType<typeof withoutRefusedDeletions>>, 'refused' | 'notes'> {
+  readonly deletions: JudgedFleets;
+  /** What leaves without the merge. */
+  readonly due: JudgedFleets;
+  readonly waiting: Plan['waiting'];
+}
+
+/** What leaves the hub because of the merge. */
+export async function judgeLeaving(
+  input: JudgedInput & { readonly trials?: HubTrials | undefined },
+  fleets: readonly [ReadFleets, ReadFleets],
+  { ownerOf, refusedOf, base, head, held }: ReadSides,
+  { now, content }: { readonly now: string; readonly content: WorkContent },
+): Promise<LeavingObjects> {
+  const judging = { ...input, refusedOf };
+  const merged = { base: base.objects, head: head.objects, after: held.after };
+  const judged = await judgeSources({ ...judging, held: merged }, fleets, { ownerOf, now });
+  const alone = { base: base.objects, head: base.objects, after: held.before };
+  const due = await judgeDue({ ...judging, held: alone }, fleets[0], judged, { ownerOf, now });
+  const { judged: own, waiting } = withoutWaiting(judged, due);
+  const { deletions, refused, notes } = await withoutRefusedDeletions(own, input.trials);
+  const restored = (one: JudgedDeletions): JudgedDeletions => withContent(one, content);
+  return { deletions: deletions.map(restored), due: due.map(restored), waiting, refused, notes };
+}
+
+/** The deletions of every source without the merge; empty if there are none: the hub has nothing that left the base. */
+async function judgeDue(
+  input: JudgedInput,
+  bases: ReadFleets,
+  judged: JudgedFleets,
+  known: Parameters<typeof judgeSources>[2],
+): Promise<JudgedFleets> {
+  return judged.every(({ left }) => left.length === 0) ? [] : judgeSources(input, [bases, bases], known);
+}
+
+/** An inventory omits the content of works. */
+function withContent(judged: JudgedDeletions, content: WorkContent): JudgedDeletions {
+  return {
+    ...judged,
+    left: judged.left.map((object) => content.restore(object)),
+    withdrawn: judged.withdrawn.map((one) => ({ ...one, after: content.restore(one.after) })),
+  };
 }

@@ -27,8 +27,7 @@ import type { CompactRecord } from '../../core/publish/record/compact-record.ts'
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { possibleIdentities } from '../../core/sync/plan-prune.ts';
 import { UNLISTED } from '../sources/kustomize/unlisted-manifests.ts';
-import { requireManifests } from '../sources/manifests/require-manifests.ts';
-import type { SourceContent } from '../sources/manifests/source-content.ts';
+import { requireManifests, type SourceContent } from '../sources/manifests/source-content.ts';
 import { doubtsOf, findAddedProblems, refusedDeletions } from './added-problems.ts';
 import {
   type ComparedCommits,
@@ -41,8 +40,7 @@ import { emulationOf, type HubTrials } from './held/hub-trials.ts';
 import { readHeldSides } from './held/held-sides.ts';
 import { judgePlan } from './judge-plan.ts';
 import { type GivenAddOns, readAddOns } from './read-addons.ts';
-import type { ReadFleets } from './judge-deletions.ts';
-import { judgeLeaving, type ReadSides } from './judge-leaving.ts';
+import { judgeLeaving, type ReadFleets, type ReadSides } from './judge-deletions.ts';
 import type { MemberHeads } from './members/read-members.ts';
 import { planContents } from './plan-contents.ts';
 import type { ContentPlanInput, PlannedFleet } from './plan-futures.ts';

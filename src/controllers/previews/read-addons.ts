@@ -16,8 +16,11 @@ import { formatNameList } from '@berth/runtime/text/name-list';
 import { removalGroupOf } from '../../core/addon/install/judge-removals.ts';
 import { type AddOnJudging, type HubAddOns, lostAddOns } from '../../core/preview/addons/plan-addons.ts';
 import type { Plan } from '../../core/preview/plan.ts';
-import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
-import type { Removal } from '../../core/publish/judge/removal-window.ts';
+import {
+  DEFAULT_REMOVAL_BUDGET,
+  type Removal,
+  type RemovalBudget,
+} from '../../core/publish/judge/removal-budget.ts';
 import { readDuties } from '../../core/registration/install/controller-announcement.ts';
 import { readHubRemovals } from '../argocd/pull/hub-removals.ts';
 import { CONTROLLER_LEASES } from '../inventory/decided-placements.ts';

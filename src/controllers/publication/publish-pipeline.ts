@@ -29,7 +29,7 @@ import type { PublishedPlacements } from '../../core/publish/pages/published-pla
 import type { HubBreak, HubPosition } from '../../core/sync/hub-position.ts';
 import { Transitions } from '../../core/transition/transition.ts';
 import type { ControllerEventBody } from '../events/controller-events.ts';
-import { activeHold } from '../../core/publish/approval/active-hold.ts';
+import { activeHold } from '../../core/publish/approval/approval-code.ts';
 import type { PlacementEvents } from '../events/placement-events.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';

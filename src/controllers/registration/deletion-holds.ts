@@ -2,7 +2,7 @@ import type { KeyIndex } from '@berth/kube/cache/object-store';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { activeHold } from '../../core/publish/approval/active-hold.ts';
+import { activeHold } from '../../core/publish/approval/approval-code.ts';
 import type { DeletionHold } from '../../core/registration/deletion/deletion-hold.ts';
 import {
   DECISIONS_BY_CLUSTER,

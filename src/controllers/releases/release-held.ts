@@ -2,7 +2,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { CONFIG_MAP, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
-import { activeHold } from '../../core/publish/approval/active-hold.ts';
+import { activeHold } from '../../core/publish/approval/approval-code.ts';
 import {
   HELD_MESSAGE_ANNOTATION,
   HELD_CODE_ANNOTATION,

@@ -1,4 +1,4 @@
-import { activeHold } from '../publish/approval/active-hold.ts';
+import { activeHold } from '../publish/approval/approval-code.ts';
 import {
   apiVersionOf,
   CLUSTER_MANAGEMENT_ADDON,

@@ -1,6 +1,6 @@
 import type { Digest } from '../publish/approval/approval-code.ts';
 import { RECENT_DELETIONS_ANNOTATION } from '../publish/approval/publish-annotations.ts';
-import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-window.ts';
+import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-budget.ts';
 import { nameHash, splitHashes } from './prune-releases.ts';
 
 /**

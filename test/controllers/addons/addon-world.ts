@@ -14,7 +14,7 @@ import {
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { AddOnDuty, AddOnEvent } from '../../../src/core/addon/addon-duties.ts';
-import type { Removal } from '../../../src/core/publish/judge/removal-window.ts';
+import type { Removal } from '../../../src/core/publish/judge/removal-budget.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { type AddOnMemory, runAddOns } from './run-addons.ts';
 

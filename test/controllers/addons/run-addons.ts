@@ -8,9 +8,9 @@ import { startAddOnManager } from '../../../src/controllers/addons/start-addon-m
 import type { AddOnDuty, AddOnEvent } from '../../../src/core/addon/addon-duties.ts';
 import {
   DEFAULT_REMOVAL_BUDGET,
+  type Removal,
   type RemovalBudget,
 } from '../../../src/core/publish/judge/removal-budget.ts';
-import type { Removal } from '../../../src/core/publish/judge/removal-window.ts';
 import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 
 /** What outlives a process, and its budget. */

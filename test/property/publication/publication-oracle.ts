@@ -6,7 +6,7 @@ import type {
   FoundPublication,
   PublishedDecision,
 } from '../../../src/core/publish/pages/published-decision.ts';
-import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-window.ts';
+import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-budget.ts';
 
 /** One write of a controller: what the pages listed before and after it, and what it was for. */
 export interface SeenWrite {

@@ -1,5 +1,5 @@
 import { problemText } from '../../../core/sources/describe-problem.ts';
-import { activeHold } from '../../../core/publish/approval/active-hold.ts';
+import { activeHold } from '../../../core/publish/approval/approval-code.ts';
 import { compareText } from '@berth/runtime/text/compare-text';
 import { errorText } from '@berth/runtime/errors';
 import type { Placement } from '@berth/ocm/kind/placement';

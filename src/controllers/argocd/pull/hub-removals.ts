@@ -9,7 +9,7 @@ import {
   type Removal,
   type RemovalMemory,
   REMOVALS_CONFIG_MAP,
-} from '../../../core/publish/judge/removal-window.ts';
+} from '../../../core/publish/judge/removal-budget.ts';
 import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
 import { PULL_FIELD_MANAGER } from './pull-options.ts';
 

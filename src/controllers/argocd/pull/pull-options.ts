@@ -4,8 +4,7 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { Digest } from '../../../core/publish/approval/approval-code.ts';
-import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import type { RemovalMemory } from '../../../core/publish/judge/removal-window.ts';
+import type { RemovalBudget, RemovalMemory } from '../../../core/publish/judge/removal-budget.ts';
 
 export interface PullOptions {
   readonly hub: KubeApi;

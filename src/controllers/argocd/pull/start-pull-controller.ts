@@ -22,7 +22,7 @@ import { planPull, type WorkToRemove } from '../../../core/argocd/pull/plan-pull
 import { HOSTING_SET_KEY } from '../../../core/argocd/pull/pull-keys.ts';
 import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
 import { renderSetReport } from '../../../core/argocd/pull/render-set-report.ts';
-import { recentRemovals } from '../../../core/publish/judge/removal-window.ts';
+import { recentRemovals } from '../../../core/publish/judge/removal-budget.ts';
 import { MissingNamespaces } from '../../inventory/cluster-namespaces.ts';
 import { HeldRemovals } from './held-removals.ts';
 import { isUnreachable, PullInventory } from './pull-inventory.ts';

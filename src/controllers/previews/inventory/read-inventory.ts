@@ -32,7 +32,7 @@ import {
   type UnreadKind,
 } from '../../../core/preview/inventory/inventory.ts';
 import { redactObject } from '../../../core/preview/inventory/redact-object.ts';
-import { REMOVALS_CONFIG_MAP } from '../../../core/publish/judge/removal-window.ts';
+import { REMOVALS_CONFIG_MAP } from '../../../core/publish/judge/removal-budget.ts';
 import { RECORDS_LABEL } from '../../../core/publish/record/compact-record.ts';
 import {
   APPLY_SET_ID_LABEL,

@@ -17,7 +17,7 @@ import {
   type PlacementAfterMerge,
 } from '../../../core/preview/comment/merge-comparison.ts';
 import type { CommentApproval } from '../../../core/preview/plan.ts';
-import { activeHold, holdCode } from '../../../core/publish/approval/active-hold.ts';
+import { activeHold, holdCode } from '../../../core/publish/approval/approval-code.ts';
 import {
   HELD_CODE_ANNOTATION,
   HELD_MESSAGE_ANNOTATION,

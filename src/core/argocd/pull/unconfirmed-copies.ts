@@ -1,5 +1,5 @@
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { REMOVAL_WINDOW_MS } from '../../publish/judge/removal-window.ts';
+import { REMOVAL_WINDOW_MS } from '../../publish/judge/removal-budget.ts';
 
 /**
  * Clusters that may still run a copy that a newer one replaces. Their removal was requested at the creation of the

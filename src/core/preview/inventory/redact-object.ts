@@ -27,7 +27,7 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { Digest } from '../../publish/approval/approval-code.ts';
-import { REMOVALS_CONFIG_MAP } from '../../publish/judge/removal-window.ts';
+import { REMOVALS_CONFIG_MAP } from '../../publish/judge/removal-budget.ts';
 import { RECORDS_LABEL } from '../../publish/record/compact-record.ts';
 import { withoutContent } from './work-content.ts';
 

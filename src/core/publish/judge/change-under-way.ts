@@ -1,7 +1,7 @@
 import { addSpentCode } from '../approval/approval-code.ts';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import type { ChangeUnderWay, PublishState } from './publish-state.ts';
-import type { Removal } from './removal-window.ts';
+import type { Removal } from './removal-budget.ts';
 
 /**
  * The removals that count toward the budget. They include the removals of an interrupted change

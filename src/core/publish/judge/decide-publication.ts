@@ -5,9 +5,8 @@ import { LEAVING_REASON } from '@berth/placement/explain/text/selection-reason';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { formatNameList } from '@berth/runtime/text/name-list';
-import { activeHold } from '../approval/active-hold.ts';
+import { activeHold, approvalCode, type Digest, unspentCode } from '../approval/approval-code.ts';
 import { type ApprovedPlan, releaseCodes } from '../approval/approved-plans.ts';
-import { type Digest, approvalCode, unspentCode } from '../approval/approval-code.ts';
 import {
   HANDOVER_ABORT_ANNOTATION,
   HANDOVER_DEADLINE_ANNOTATION,
@@ -21,8 +20,7 @@ import { desiredGroups, type ReasonOf } from '../pages/desired-groups.ts';
 import { clustersBeforeChange, countedRemovals } from './change-under-way.ts';
 import { type Hold, judgeResult, remediation } from './judge-result.ts';
 import type { Handover, PublishState } from './publish-state.ts';
-import { parseRemovalBudget, type RemovalBudget } from './removal-budget.ts';
-import { removedRecently } from './removal-window.ts';
+import { parseRemovalBudget, removedRecently, type RemovalBudget } from './removal-budget.ts';
 
 /** What the decision about a publication depends on. */
 export interface PublicationInput {

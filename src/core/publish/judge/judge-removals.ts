@@ -3,8 +3,7 @@ import { formatNameList } from '@berth/runtime/text/name-list';
 import { REMEDY_BEGINS } from '../approval/approval-code.ts';
 import { releaseCodes } from '../approval/approved-plans.ts';
 import { RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
-import { type RemovalBudget, removalLimit } from './removal-budget.ts';
-import { type Removal, removedRecently } from './removal-window.ts';
+import { removalLimit, removedRecently, type Removal, type RemovalBudget } from './removal-budget.ts';
 
 /** What leaves together: the works of an ApplicationSet, or an add-on from clusters. */
 export interface LeavingGroup {

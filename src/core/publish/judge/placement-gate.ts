@@ -1,6 +1,6 @@
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { Condition } from '@berth/kube/model/object-meta';
-import { activeHold } from '../approval/active-hold.ts';
+import { activeHold } from '../approval/approval-code.ts';
 
 /** Whether a promotion that depends on a placement may continue. */
 export interface PlacementGate {

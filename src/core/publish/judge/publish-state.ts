@@ -1,4 +1,4 @@
-import type { Removal } from './removal-window.ts';
+import type { Removal } from './removal-budget.ts';
 
 /**
  * A handover (make before break) in progress. Replaced clusters stay published until the new ones are

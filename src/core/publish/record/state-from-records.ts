@@ -1,7 +1,7 @@
 import type { CompactRecord } from './compact-record.ts';
 import { addSpentCode } from '../approval/approval-code.ts';
 import type { PublishState } from '../judge/publish-state.ts';
-import { recentRemovals, type Removal } from '../judge/removal-window.ts';
+import { recentRemovals, type Removal } from '../judge/removal-budget.ts';
 
 /** The part of a record that says what counts toward the budget. */
 export type CountedRecord = Pick<

@@ -11,7 +11,7 @@ export async function readManifests(
   const { readSourceFolder } = await import('../../../../controllers/sources/reading/read-source-folder.ts');
   const { default: path } = await import('node:path');
   const fleets = [];
-  const { requireManifests } = await import('../../../../controllers/sources/manifests/require-manifests.ts');
+  const { requireManifests } = await import('../../../../controllers/sources/manifests/source-content.ts');
   for (const file of paths) {
     const content = await readSourceFolder(path.resolve(io.cwd, file));
     requireManifests([content], file, []);

@@ -5,8 +5,10 @@ import type { Problem } from '@berth/runtime/problem/problem';
 import { formatCount } from '../../../../core/preview/plan-text.ts';
 import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
 import { checkContents } from '../../../../controllers/sources/manifests/check-content.ts';
-import type { SourceContent } from '../../../../controllers/sources/manifests/source-content.ts';
-import { requireManifests } from '../../../../controllers/sources/manifests/require-manifests.ts';
+import {
+  requireManifests,
+  type SourceContent,
+} from '../../../../controllers/sources/manifests/source-content.ts';
 import { selectSources } from '../../../settings/select-sources.ts';
 import { type FetchContext, withFetchedSource } from '../../../settings/fetch-source.ts';
 import { readSettings } from '../../../settings/read-settings.ts';

@@ -72,7 +72,7 @@ async function validate(io: CliIo, folder: string | undefined, options: Validate
 async function validateFolder(io: CliIo, folder: string, options: ValidateOptions): Promise<ExitCode> {
   const { readSourceFolder } = await import('../../../../controllers/sources/reading/read-source-folder.ts');
   const { checkContent } = await import('../../../../controllers/sources/manifests/check-content.ts');
-  const { requireManifests } = await import('../../../../controllers/sources/manifests/require-manifests.ts');
+  const { requireManifests } = await import('../../../../controllers/sources/manifests/source-content.ts');
   const { paths, kinds } = await sourceOf(io, options);
   const content = await readSourceFolder(path.resolve(io.cwd, folder), {
     paths,

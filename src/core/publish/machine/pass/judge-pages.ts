@@ -1,5 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { activeHold } from '../../approval/active-hold.ts';
+import { activeHold } from '../../approval/approval-code.ts';
 import { isPlanWaiting } from '../../approval/pending-plans.ts';
 import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
 import type { Publication } from '../../judge/decide-publication.ts';

@@ -8,7 +8,7 @@ import { addSpentCode } from '../../approval/approval-code.ts';
 import { RELEASED_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../approval/publish-annotations.ts';
 import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
 import type { PublishedDecision } from '../../pages/published-decision.ts';
-import { recentRemovals } from '../../judge/removal-window.ts';
+import { recentRemovals } from '../../judge/removal-budget.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import type {
   CompletedPublication,
