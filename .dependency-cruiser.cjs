@@ -43,8 +43,10 @@ const hubOrder = HUB_FOLDERS.map((folder, at) => ({
 const PACKAGES = readdirSync(`${__dirname}/packages`);
 
 const packageWalls = PACKAGES.map((name) => {
-  const { dependencies } = JSON.parse(readFileSync(`${__dirname}/packages/${name}/package.json`, 'utf8'));
-  const own = Object.keys(dependencies).filter((dependency) => dependency.startsWith('@berth/'));
+  const manifest = JSON.parse(readFileSync(`${__dirname}/packages/${name}/package.json`, 'utf8'));
+  const own = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).filter((dependency) =>
+    dependency.startsWith('@berth/'),
+  );
   const allowed = [name, ...own.map((dependency) => dependency.slice('@berth/'.length))];
   return {
     name: `package-${name}-imports-what-it-declares`,

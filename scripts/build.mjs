@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { OWN_PACKAGES } from './own-packages.mjs';
+import { FOR_NODE, OWN_PACKAGES } from './own-packages.mjs';
 
 const root = new URL('../', import.meta.url);
 const PARSER = 'src/controllers/sources/parsing/parse-worker.ts';
@@ -13,22 +13,14 @@ const PARSER = 'src/controllers/sources/parsing/parse-worker.ts';
 const PROGRAMS = ['src/app/cli/main.ts', 'src/app/serve/plan-process.ts', PARSER];
 
 const OPTIONS = {
+  ...FOR_NODE,
   absWorkingDir: fileURLToPath(root),
   outbase: '.',
   chunkNames: 'chunks/[name]-[hash]',
-  bundle: true,
   splitting: true,
-  packages: 'external',
   plugins: [OWN_PACKAGES],
-  loader: { '.yaml': 'text' },
-  platform: 'node',
-  format: 'esm',
-  target: 'node20.19',
   sourcemap: true,
   sourcesContent: false,
-  // An error is named after its class.
-  keepNames: true,
-  logLevel: 'warning',
 };
 
 rmSync(new URL('dist', root), { recursive: true, force: true });

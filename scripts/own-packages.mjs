@@ -15,6 +15,19 @@ function sourceOf(path) {
   return `./packages/${name}/${exportsOf.get(name)[`.${file ?? ''}`]}`;
 }
 
+/** What all bundles have in common. */
+export const FOR_NODE = {
+  bundle: true,
+  packages: 'external',
+  loader: { '.yaml': 'text' },
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  // An error is named after its class.
+  keepNames: true,
+  logLevel: 'warning',
+};
+
 export const OWN_PACKAGES = {
   name: 'own-packages',
   setup(plugins) {

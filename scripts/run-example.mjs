@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { OWN_PACKAGES } from './own-packages.mjs';
+import { FOR_NODE, OWN_PACKAGES } from './own-packages.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const [name, ...args] = process.argv.slice(2);
@@ -16,19 +16,14 @@ if (name === undefined || !hasProgram(name)) {
 }
 const outfile = `${root}.cache/examples/${name}.mjs`;
 await build({
+  ...FOR_NODE,
   absWorkingDir: root,
   entryPoints: [`examples/${name}/main.ts`],
   outfile,
-  bundle: true,
-  packages: 'external',
   plugins: [OWN_PACKAGES],
-  platform: 'node',
-  format: 'esm',
-  target: 'node20.19',
   sourcemap: 'inline',
   // Where the files of the example are, and not its bundle.
   define: { 'import.meta.dirname': JSON.stringify(`${root}examples/${name}`) },
-  logLevel: 'warning',
 });
 const { main } = await import(outfile);
 try {

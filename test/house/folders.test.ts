@@ -114,8 +114,10 @@ describe('the drawing in CONTRIBUTING.md', () => {
   it('has each package below those that it imports', () => {
     const order = drawn.get('packages') ?? [];
     const upward = order.flatMap((name, at) => {
-      const { dependencies } = manifestIn(`packages/${name}`);
-      const own = Object.keys(dependencies).filter((dependency) => dependency.startsWith('@berth/'));
+      const { dependencies, peerDependencies } = manifestIn(`packages/${name}`);
+      const own = Object.keys({ ...dependencies, ...peerDependencies }).filter((dependency) =>
+        dependency.startsWith('@berth/'),
+      );
       return own.filter((dependency) => order.indexOf(dependency.slice('@berth/'.length)) >= at);
     });
     expect(upward).toEqual([]);
@@ -125,6 +127,7 @@ describe('the drawing in CONTRIBUTING.md', () => {
 interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 const manifestIn = (folder: string): Manifest =>

@@ -19,7 +19,7 @@ import {
 import { failureText, isAlreadyExists, isRefusal, refusedResource } from '../rules/applied/kube-failure.ts';
 import { isOwned, isShared } from '../rules/applied/ownership.ts';
 import { applyOrder } from '../rules/manifests/kind-order.ts';
-import { resolveManifestConfig } from '../rules/manifests/manifest-config.ts';
+import { resolveManifestConfig } from '@berth/ocm/kind/manifest-config';
 import type { ApplyCache } from './apply-cache.ts';
 import { applyManifest } from './apply-manifest.ts';
 

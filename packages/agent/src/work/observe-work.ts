@@ -27,7 +27,7 @@ import {
   type Observation,
   hasOlderStatus,
 } from '../rules/feedback/observed-status.ts';
-import { resolveManifestConfig } from '../rules/manifests/manifest-config.ts';
+import { resolveManifestConfig } from '@berth/ocm/kind/manifest-config';
 import { RESERVED_CONDITIONS } from '../rules/manifests/validate-work.ts';
 import type { AgentState } from './agent-state.ts';
 

@@ -1,5 +1,5 @@
 import { isOwned } from '@berth/agent/rules/applied/ownership';
-import { resolveManifestConfig } from '@berth/agent/rules/manifests/manifest-config';
+import { resolveManifestConfig } from '@berth/ocm/kind/manifest-config';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, groupVersionOf, identityOf, refOf } from '@berth/kube/model/object-ref';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestSizeBytes } from '@berth/agent/rules/manifests/manifest-size';
+import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestSizeBytes } from '@berth/ocm/kind/manifest-size';
 
 export type SplitManifests =
   | { readonly ok: true; readonly parts: readonly (readonly KubeObject[])[] }

@@ -1,4 +1,4 @@
-import { resolveManifestConfig } from '@berth/agent/rules/manifests/manifest-config';
+import { resolveManifestConfig } from '@berth/ocm/kind/manifest-config';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import type { ManifestCondition, ManifestWork, FieldValue } from '@berth/ocm/kind/manifest-work';

@@ -1,4 +1,4 @@
-import { matchesWildcard } from '@berth/agent/rules/manifests/manifest-config';
+import { matchesWildcard } from '@berth/ocm/kind/manifest-config';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { groupVersionOf } from '@berth/kube/model/object-ref';

@@ -4,7 +4,7 @@ import type {
   ManifestConfig,
   ManifestResourceMeta,
   UpdateStrategy,
-} from '@berth/ocm/kind/manifest-work';
+} from './manifest-work.ts';
 
 /** The merged manifestConfigs of one manifest. */
 export interface EffectiveConfig {
