@@ -1,6 +1,6 @@
 // Packs packages of this repository for others: `npm run --silent pack:packages -- addon`. JavaScript and declarations take the place of the
-// sources. Each package that one of them imports is packed, too, and none is bundled into another: so a class is loaded once, whoever
-// imports it. Prints the files. Publishes nothing.
+// sources. Each package that one of them imports is packed, too, and none is bundled into another: so all of them have the same classes.
+// Prints the files. Publishes nothing.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
