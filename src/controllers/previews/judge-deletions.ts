@@ -29,10 +29,11 @@ import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { departuresOf } from '../../core/sync/applied/departure.ts';
 import { planWithdrawal } from '../../core/sync/applied/plan-withdrawal.ts';
 import {
+  afterOthers,
+  type LeftToOthers,
   mayCauseLosses,
   computeDeletionLosses,
   lossHolders,
-  withoutDeleted,
 } from '../../core/sync/compute-deletion-losses.ts';
 import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/earlier-deletions.ts';
@@ -73,37 +74,39 @@ export interface JudgedInput extends Omit<MemberReading, 'hub'> {
   readonly held?: HeldOnHub | undefined;
   readonly hubMemory?: RecordedHubState | undefined;
   readonly hubApi?: KubeApi | undefined;
+  /** See `Dependents`. */
+  readonly decides?: 'own' | 'all' | undefined;
 }
 
 /**
- * Judges the deletions of every source of a merge. The loss of an object that another source deletes does not count.
+ * Judges the deletions of every source of a merge. The loss of an object that another source deletes does not count, nor
+ * does the hold of a placement that another source gives up.
  * The sources are therefore judged repeatedly until nothing changes, so that their order does not matter.
  */
 export async function judgeSources(
-  { others = [], held, hubMemory, hubApi: hub, headsOf, refusedOf }: JudgedInput,
+  { others = [], held, hubMemory, hubApi: hub, decides, headsOf, refusedOf }: JudgedInput,
   [bases, heads]: readonly [ReadFleets, ReadFleets],
   known: { readonly ownerOf: OwnerOf; readonly now: string },
 ): Promise<readonly JudgedDeletions[]> {
-  const judge = (deletedBy: readonly (readonly KubeObject[])[]): Promise<readonly JudgedDeletions[]> =>
+  const judge = (leftBy: readonly LeftToOthers[]): Promise<readonly JudgedDeletions[]> =>
     Promise.all(
       heads.map((fleet, at) =>
         judgeDeletions(bases[at] ?? fleet, fleet, {
           ...{ before: [...bases, ...others], all: [...heads, ...others], ...known },
-          ...{ hub, headsOf, refusedOf, held },
+          ...{ hub, decides, headsOf, refusedOf, held },
           memory: hubMemory?.deletions.get(fleet.name),
-          deletedByOthers: deletedBy.flatMap((gone, other) => (other === at ? [] : gone)),
+          leftByOthers: leftBy.filter((_, other) => other !== at),
         }),
       ),
     );
   let judged = await judge([]);
-  let deleted = 0;
-  // Each round deletes more than the previous one, or is the last.
+  let left = 0;
+  // In each round more objects leave than in the previous one, or it is the last.
   while (heads.length > 1 && judged.some(({ held }) => held !== undefined)) {
-    const deletedBy = judged.map((one) => one.deleted);
-    const count = deletedBy.flat().length;
-    if (count <= deleted) break;
-    deleted = count;
-    judged = await judge(deletedBy);
+    const count = judged.flatMap(({ deleted, withdrawn }) => [...deleted, ...withdrawn]).length;
+    if (count <= left) break;
+    left = count;
+    judged = await judge(judged);
   }
   return judged;
 }
@@ -124,8 +127,10 @@ export interface DeletionContext extends MemberReading {
   readonly held?: HeldOnHub | undefined;
   /** The source that owns an object which several sources declare. Absent: the first one in the settings. */
   readonly ownerOf?: OwnerOf | undefined;
-  /** What other sources delete by the same merge. Losses of these objects do not count. Absent: nothing. */
-  readonly deletedByOthers?: readonly KubeObject[] | undefined;
+  /** What other sources delete and give up by the same merge. Absent: nothing. */
+  readonly leftByOthers?: readonly LeftToOthers[] | undefined;
+  /** See `Dependents`. */
+  readonly decides?: 'own' | 'all' | undefined;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -254,7 +259,7 @@ async function computeLosses(
   context: DeletionContext,
 ): Promise<ComputedLosses> {
   if (!objects.some(mayCauseLosses)) return { losses: [], holders: [], notEvaluated: [] };
-  const { before, all, hub, ownerOf, now, deletedByOthers = [] } = context;
+  const { before, all, hub, ownerOf, now, decides, leftByOthers = [] } = context;
   const held = context.held ?? {
     base: mergeSources(before, ownerOf).objects,
     head: mergeSources(all, ownerOf).objects,
@@ -272,7 +277,7 @@ async function computeLosses(
       snapshotOfObjects(applied, { now }),
     );
     const onHub = withHeld(overlaid, held.after);
-    const remaining = withoutDeleted({ ...dependents, ...onHub }, deletedByOthers);
+    const remaining = afterOthers({ ...dependents, ...onHub, decides }, leftByOthers);
     return {
       losses: computeDeletionLosses(objects, remaining),
       holders: lossHolders(remaining),

@@ -18,6 +18,7 @@ import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import {
   formatRef,
   groupVersionOf,
+  identityOf,
   namespacedName,
   objectIdentity,
   refOf,
@@ -30,6 +31,7 @@ import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { ownerLabelValue } from '../work/replica-set/replica-set-child.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { groupBy } from '@berth/runtime/lists/group-by';
 
 /** The objects on the hub that depend on objects to be deleted. */
@@ -39,6 +41,8 @@ export interface Dependents
   readonly works: readonly Pick<ManifestWork, 'metadata'>[];
   /** ManagedClusterAddOns. */
   readonly addons: readonly Pick<KubeObject, 'metadata'>[];
+  /** The placements that Berth decides: those with its annotation, or all. Absent: all. */
+  readonly decides?: 'own' | 'all' | undefined;
 }
 
 /** Kinds whose deletion removes clusters, works or add-ons. */
@@ -99,12 +103,23 @@ function holderOf(
   return { holder: formatRef(ref), identity: objectIdentity(ref) };
 }
 
-/** The dependents that remain after these objects are deleted, for example by another source. */
-export function withoutDeleted(hub: Dependents, objects: readonly KubeObject[]): Dependents {
-  if (objects.length === 0) return hub;
-  const deleted = new DeletedObjects(objects);
+/** What another source deletes, and what of it stays on the hub without what Git applied. */
+export interface LeftToOthers {
+  readonly deleted: readonly KubeObject[];
+  readonly withdrawn: readonly { readonly after: KubeObject }[];
+}
+
+/** The dependents as they are when other sources have deleted and given up their objects. */
+export function afterOthers(hub: Dependents, others: readonly LeftToOthers[]): Dependents {
+  if (others.length === 0) return hub;
+  const deleted = new DeletedObjects(others.flatMap((one) => one.deleted));
+  const given = new Map(
+    others.flatMap(({ withdrawn }) => withdrawn.map(({ after }) => [identityOf(after), after] as const)),
+  );
   const remaining = <T extends { readonly metadata: ObjectMeta }>(kind: KindInfo, all: readonly T[]) =>
-    all.filter(({ metadata }) => deleted.causesOf(kind, metadata).length === 0);
+    all
+      .filter(({ metadata }) => deleted.causesOf(kind, metadata).length === 0)
+      .map((object) => (given.get(holderOf(kind, object.metadata).identity) as T | undefined) ?? object);
   return {
     ...hub,
     placements: remaining(PLACEMENT, hub.placements),
@@ -169,7 +184,7 @@ function placementLosses(deleted: DeletedObjects, hub: Dependents): readonly Del
       of: clusters.size,
       clusters: [...lost.keys()].sort(),
       budget: budgetIn(placement.metadata),
-      heldFor: activeHold(placement)?.reason,
+      heldFor: holdOf(placement, hub),
     };
   });
 }
@@ -217,7 +232,7 @@ class ClusterRoutes {
 
 function replicaSetLosses(deleted: DeletedObjects, hub: Dependents): readonly DeletionLoss[] {
   const held = new Map(
-    hub.placements.map((placement) => [namespacedName(placement.metadata), activeHold(placement)?.reason]),
+    hub.placements.map((placement) => [namespacedName(placement.metadata), holdOf(placement, hub)]),
   );
   const worksOf = worksByOwner(hub.works);
   return hub.replicaSets.map(({ metadata, spec }) => {
@@ -286,6 +301,12 @@ function addOnLosses(deleted: DeletedObjects, { addons }: Dependents): readonly 
       heldFor: undefined,
     };
   });
+}
+
+/** Why the next decision is held. A placement that Berth does not decide any more shows its last hold for a moment. */
+function holdOf(placement: Placement, { decides }: Pick<Dependents, 'decides'>): string | undefined {
+  const isDecided = decides !== 'own' || placement.metadata.annotations?.[SCHEDULER_ANNOTATION] === 'berth';
+  return isDecided ? activeHold(placement)?.reason : undefined;
 }
 
 /** By `namespace/name` of the placement. */

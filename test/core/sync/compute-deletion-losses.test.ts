@@ -4,8 +4,8 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { judgeLosses } from '../../../src/core/sync/plan-prune.ts';
 import {
   type Dependents,
+  afterOthers,
   computeDeletionLosses,
-  withoutDeleted,
 } from '../../../src/core/sync/compute-deletion-losses.ts';
 
 const CLUSTER = 'cluster.open-cluster-management.io';
@@ -199,11 +199,36 @@ describe('what deletions take away', () => {
   });
 });
 
+describe('the hold of a placement that Berth does not decide', () => {
+  const annotated = {
+    metadata: { name: 'web', namespace: 'team-a', annotations: { 'berth.dev/scheduler': 'berth' } },
+  };
+  it.each([
+    {
+      name: 'counts where Berth decides all',
+      placements: [placement(HELD)],
+      decides: 'all' as const,
+      held: 1,
+    },
+    { name: 'does not count', placements: [placement(HELD)], decides: 'own' as const, held: 0 },
+    {
+      name: 'counts if the placement is its own',
+      placements: [placement({ ...HELD, ...annotated })],
+      decides: 'own' as const,
+      held: 1,
+    },
+  ])('$name', ({ placements, decides, held }) => {
+    const losses = computeDeletionLosses([cluster('c1')], { ...hub({ placements }), decides });
+    expect(losses.filter(({ heldFor }) => heldFor !== undefined)).toHaveLength(held);
+  });
+});
+
 describe('what depends on others, without what is deleted elsewhere', () => {
-  const holders = (gone: readonly KubeObject[]) =>
-    computeDeletionLosses([binding('prod'), replicaSet], withoutDeleted(hub(), gone)).map(
-      ({ holder }) => holder,
-    );
+  const holders = (deleted: readonly KubeObject[]) =>
+    computeDeletionLosses(
+      [binding('prod'), replicaSet],
+      afterOthers(hub(), [{ deleted, withdrawn: [] }]),
+    ).map(({ holder }) => holder);
 
   it('loses all of it where nothing is deleted elsewhere', () => {
     expect(holders([])).toEqual(['Placement team-a/web', 'ManifestWorkReplicaSet team-a/web']);

@@ -126,6 +126,8 @@ export class History {
   #before: Outcome | undefined;
   /** Placements that the last commit released. */
   #released: ReadonlySet<string> = new Set();
+  /** Sources of which nothing is judged, because a file of the last commit cannot be read. */
+  #suspended: ReadonlySet<string> = new Set();
   /** Whether other managers own fields that Git may set. */
   #hasOthers = false;
   /** The last plan. */
@@ -235,6 +237,7 @@ export class History {
     }
     this.#before = reached.later.length === 0 ? reached.planned : await this.#settle(reached, goal);
     this.#planned = goal.message;
+    this.#suspended = suspendedIn(plan);
     this.#reachedAtMs = Date.now();
   }
 
@@ -304,8 +307,25 @@ export class History {
     await this.#planEnds();
     await this.#tellScores(scores);
     await this.#writeAsOthers(beside);
+    await this.#comparesHeld();
     await this.#becomesStill();
     return this.#outcome();
+  }
+
+  /**
+   * What another manager has taken of an object that waits for its deletion is given up when the source is compared with
+   * the hub next, which no event of the hub brings about.
+   */
+  async #comparesHeld(): Promise<void> {
+    const holding = Object.keys(this.#outcome().deletionsHeld).filter((name) => !this.#suspended.has(name));
+    // A comparison that is under way may have read the hub before.
+    for (const _ of ['that one', 'the next one']) {
+      const from = this.#fleet.events.length;
+      this.#lives.reconcile();
+      const isCompared = (source: string): boolean =>
+        this.#fleet.events.slice(from).some((event) => event.kind === 'synced' && event.source === source);
+      await this.#view.until(() => holding.every(isCompared), WAIT_MS);
+    }
   }
 
   async #becomesStill(): Promise<void> {
@@ -556,9 +576,15 @@ function notesOf(change: Commit & { readonly beside: Beside }, plan: Plan): stri
   );
 }
 
+/** The sources of which a file cannot be read. */
+function suspendedIn({ notEvaluated }: Plan): ReadonlySet<string> {
+  return new Set(notEvaluated.flatMap((note) => /^Source (\S+) deletes nothing/.exec(note)?.[1] ?? []));
+}
+
 /** While a file of a source cannot be read, some of its deletions wait, and the plan says so of the source alone. */
-function deletedBy({ objects, notEvaluated }: Plan): readonly ObjectRef[] {
-  if (notEvaluated.some((note) => /^Source \S+ deletes nothing/.test(note))) return [];
+function deletedBy(plan: Plan): readonly ObjectRef[] {
+  const { objects } = plan;
+  if (suspendedIn(plan).size > 0) return [];
   return objects.flatMap(({ change, ref, held }) => (change === 'deleted' && held !== true ? [ref] : []));
 }
 

@@ -68,12 +68,6 @@ export class SourceDeclarations {
     return this.#entries.has(source) && this.#find(source, identity) === undefined;
   }
 
-  /** Another source that has the object on the hub, was read, and does not declare it. */
-  leavingFrom(identity: string, besides: string): string | undefined {
-    const owner = this.ownerOf(identity, besides);
-    return owner !== undefined && this.hasGivenUp(owner, identity) ? owner : undefined;
-  }
-
   /** Whether another source declares the object. Then it is transferred there and is not deleted. */
   isDeclaredElsewhere(source: string, identity: string): boolean {
     return this.#order.some((other) => other !== source && this.#find(other, identity) !== undefined);

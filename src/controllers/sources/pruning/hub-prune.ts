@@ -12,7 +12,11 @@ import { type WithdrawnObject } from '../../../core/sync/applied/departure.ts';
 import { FIELD_MANAGER, WITHDRAWN_MANAGER } from '../../../core/sync/applied/field-manager.ts';
 import { headOf, planWithdrawal } from '../../../core/sync/applied/plan-withdrawal.ts';
 import { APPLY_SET_PART_OF_LABEL } from '../../../core/sync/apply-set.ts';
-import { computeDeletionLosses, lossHolders } from '../../../core/sync/compute-deletion-losses.ts';
+import {
+  computeDeletionLosses,
+  type Dependents,
+  lossHolders,
+} from '../../../core/sync/compute-deletion-losses.ts';
 import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-record.ts';
 import { type Deletion, deletionHash, noteDeletions } from '../../../core/sync/earlier-deletions.ts';
@@ -54,8 +58,8 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'
 /**
  * Deletes the members that left Git. It does so only if all of Git was read, the source does not become empty, and the
  * deletions are within the budget or released.
- * @returns undefined if it would hold them for a loss of an object that an unjudged source may delete: try again after that
- * source
+ * @returns undefined if it would hold them for what they take away while other sources are unjudged, which may delete that or
+ * give it up: try again after them
  */
 export async function pruneHub(
   parts: PruneParts,
@@ -95,8 +99,7 @@ export async function pruneHub(
   }
   const isKnown = complete && notServed.length === 0;
   const restored = isKnown ? objectsToPrune({ ...known, members: state.restored }) : [];
-  if (plan.kind === 'held' && plan.holders !== undefined && mayBeDeleted(parts, losses.losses, state))
-    return undefined;
+  if (plan.kind === 'held' && plan.holders !== undefined && state.unjudged.size > 0) return undefined;
   const prunedRestored = await deleteMembers(parts, restored, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
@@ -123,15 +126,6 @@ async function unreadBehind(
     const message = `whether ${objects.length} objects left Git cannot be read, so nothing is deleted: ${errorText(error)}`;
     return { object: `source ${source}`, message, location: undefined, retry: true };
   }
-}
-
-/** Whether a source that is judged later may delete an object that would lose something. */
-function mayBeDeleted(
-  { source, declarations: declarations }: PruneParts,
-  losses: readonly DeletionLoss[],
-  { unjudged }: Pick<PruneState, 'unjudged'>,
-): boolean {
-  return losses.some(({ identity }) => unjudged.has(declarations.leavingFrom(identity, source) ?? ''));
 }
 
 /** Stores the held deletions and their counts, for the next sync and for `berth release`. */
@@ -161,12 +155,13 @@ interface Losses {
 
 /** The losses that deleting the objects causes. If they cannot be read, nothing is deleted. */
 async function lossesOf(
-  { api, source }: Pick<PruneParts, 'api' | 'source'>,
+  { api, source, annotatePlacements }: Pick<PruneParts, 'api' | 'source' | 'annotatePlacements'>,
   objects: readonly KubeObject[],
 ): Promise<Losses | { readonly problem: SyncProblem }> {
   try {
-    const dependents = await readDependents(api, objects);
-    if (dependents === undefined) return { losses: [], holders: [] };
+    const found = await readDependents(api, objects);
+    if (found === undefined) return { losses: [], holders: [] };
+    const dependents: Dependents = { ...found, decides: annotatePlacements ? 'own' : 'all' };
     return { losses: computeDeletionLosses(objects, dependents), holders: lossHolders(dependents) };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;

@@ -24,10 +24,9 @@ export interface PruneParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
-  readonly declarations: Pick<
-    SourceDeclarations,
-    'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasGivenUp' | 'leavingFrom'
-  >;
+  readonly declarations: Pick<SourceDeclarations, 'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasGivenUp'>;
+  /** See `HubSyncOptions`. False: Berth decides all placements of the hub. */
+  readonly annotatePlacements: boolean;
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;

@@ -1,13 +1,20 @@
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { judgeDeletions } from '../../../../src/controllers/previews/judge-deletions.ts';
+import {
+  judgeDeletions,
+  judgeSources,
+  type ReadFleets,
+} from '../../../../src/controllers/previews/judge-deletions.ts';
+import { syncTogether } from '../../../../src/controllers/sources/following/sync-together.ts';
 import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import {
   apiVersionOf,
   CLUSTER_MANAGEMENT_ADDON,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_ADDON,
+  PLACEMENT,
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
+import { mergeSources } from '../../../../src/core/preview/sides/merge-sources.ts';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
@@ -127,6 +134,78 @@ it('a loss counts once, whatever write of its deletion was the last of a killed 
     expect(items).toHaveLength(6);
     await hub.close();
   }
+});
+
+it('the hold of a placement that another source gives up does not hold deletions, and the plan says the same', async () => {
+  const hub = await startEmbeddedHub();
+  onTestFinished(() => hub.close());
+  const names = ['c1', 'c2', 'c3'];
+  const cluster = (name: string): KubeObject => ({
+    apiVersion: 'cluster.open-cluster-management.io/v1',
+    kind: 'ManagedCluster',
+    metadata: { name },
+  });
+  const web = placement('web', { numberOfClusters: 3, clusterSets: ['prod'] });
+  const declared = (objects: readonly KubeObject[]) =>
+    objects.map((object) => ({ object, location: { file: 'a.yaml', line: 1, column: 1 } }));
+  const objects = {
+    before: { fleet: names.map(cluster), apps: [namespace('team-a'), web] },
+    after: { fleet: names.slice(1).map(cluster), apps: [namespace('team-a')] },
+  };
+  const clock = new FakeClock();
+  const order = ['fleet', 'apps'] as const;
+  const declarations = new SourceDeclarations(
+    clock,
+    order.map((name) => ({ name, force: false })),
+  );
+  const sources = order.map((source) => ({
+    source,
+    sync: hubSyncFor({ api: hub.api, source, declarations, clock, annotatePlacements: true }),
+  }));
+  const follow = async (side: keyof typeof objects) => {
+    const inputs = sources.map(({ source, sync }) => {
+      const input = { objects: declared(objects[side][source]), complete: true };
+      sync.declare(input);
+      return { sync, input };
+    });
+    return syncTogether(await Promise.all(inputs.map(({ sync, input }) => sync.begin(input))));
+  };
+  await follow('before');
+  const key = { namespace: 'team-a', name: 'web' };
+  const scaled = { apiVersion: web.apiVersion, kind: web.kind, metadata: key, spec: { numberOfClusters: 3 } };
+  await hub.api.apply(PLACEMENT, scaled, { fieldManager: 'autoscaler', force: true });
+  const hold = { type: 'berth.dev/Held', status: 'True', reason: 'RemovalBudgetExceeded', message: 'held' };
+  const conditions = [{ ...hold, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+  await hub.api.mergePatch(PLACEMENT, key, { status: { conditions } }, { subresource: 'status' });
+  const page = { namespace: 'team-a', name: 'web-decision-1' };
+  await hub.api.create(PLACEMENT_DECISION, {
+    apiVersion: web.apiVersion,
+    kind: 'PlacementDecision',
+    metadata: { ...page, labels: { [PLACEMENT_LABEL]: 'web' } },
+  });
+  const decisions = names.map((clusterName) => ({ clusterName, reason: '' }));
+  await hub.api.mergePatch(PLACEMENT_DECISION, page, { status: { decisions } }, { subresource: 'status' });
+
+  const side = (of: keyof typeof objects): ReadFleets =>
+    order.map((name, rank) => ({
+      ...{ name, rank, budget: undefined, deletionWindowMs: undefined, allowEmpty: true, applies: true },
+      ...{ kinds: ['*'], complete: true, problems: [], files: 1, textOf: () => Promise.resolve(undefined) },
+      objects: declared(objects[of][name]).map((one) => ({ ...one, place: { document: 0, within: [] } })),
+    }));
+  const [bases, heads] = [side('before'), side('after')];
+  const { ownerOf } = mergeSources(bases);
+  const now = '2026-01-01T00:00:00Z';
+  const judging = { hubApi: hub.api, decides: 'own' as const };
+  const planned = await judgeSources(judging, [bases, heads], { ownerOf, now });
+  expect(planned.map(({ held, deleted, withdrawn }) => [held, deleted.length, withdrawn.length])).toEqual([
+    [undefined, 1, 0],
+    [undefined, 0, 1],
+  ]);
+  const ends = await follow('after');
+  expect([...ends]).toMatchObject([
+    ['apps', { outcome: { pruneHeld: undefined, problems: [] } }],
+    ['fleet', { outcome: { pruneHeld: undefined, problems: [], pruned: 1 } }],
+  ]);
 });
 
 it('an add-on that leaves Git is held by the clusters that lose it, and the plan says the same', async () => {

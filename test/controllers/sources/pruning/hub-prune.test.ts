@@ -59,7 +59,6 @@ describe('deletions of what left Git', () => {
       isDeclaredElsewhere: (_source: string, identity: string) => moved.has(identity),
       declaredElsewhere: () => [],
       hasGivenUp: () => true,
-      leavingFrom: () => undefined,
     };
     return {
       ...{ api, declarations, clock, digest: sha256, source: 'fleet', limit: pLimit(1) },
