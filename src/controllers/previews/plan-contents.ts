@@ -44,13 +44,14 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     hub === undefined
       ? decider.publishedBefore(baseSnapshot)
       : lastingDecisions(hub.decisions, [...hub.placements, ...baseSnapshot.placements]);
-  const { transition, judge, waiting, later, ...sides } = planFutures(
+  const { transition, judge, waiting, laterWith, ...sides } = planFutures(
     { ...input, hub, decider },
     // Without the merge Berth may not decide a placement that only the head declares.
     { declared, hubOnly, decisions, aloneHub: alone.others.length === others.length ? hub : alone.hub },
   );
   const addOns = addOnFutures({ ...addOnsOf(input), sides: [sides.before, sides.after] });
   const { before, after } = addOns;
+  const later = laterWith(addOns.begin);
   const plan = explainedPlan([before, after], transition, { decider, judge });
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;

@@ -15,7 +15,7 @@ import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import { overlaySnapshot, snapshotWithout } from '../../core/preview/sides/overlay-snapshot.ts';
 import { type HeldObjects, withHeld } from '../../core/preview/sides/held-objects.ts';
 import type { SideDecider } from '../../core/preview/sides/side-decider.ts';
-import { laterChanges, type LaterChanges } from '../../core/preview/later/later-changes.ts';
+import { laterChanges, type LaterChanges, type LaterInput } from '../../core/preview/later/later-changes.ts';
 import { compareFutures, waitingChanges } from '../../core/preview/sides/without-merge.ts';
 import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
@@ -99,7 +99,8 @@ interface PlannedFutures {
   readonly transition: Transition;
   readonly judge: PlanJudge;
   readonly waiting: Plan['waiting'];
-  readonly later: LaterChanges;
+  /** @param addOns how the add-ons that placements install follow them */
+  readonly laterWith: (addOns: LaterInput['addOns']) => LaterChanges;
 }
 
 /** What happens without the merge, and then with it. */
@@ -157,14 +158,14 @@ export function planFutures(
       results: compared.after,
     },
     ...{ transition, judge },
-    later: laterChanges({
-      without: without.snapshot,
-      merged: transition.snapshot,
-      overdue: input.overdue ?? [],
-      judges: laterJudges({ without: withoutJudge, merged: judge }, ({ side, earlier, then }) =>
-        judges(side === 'merged' ? head : base, then.decisions, earlier, then.now),
-      ),
-    }),
+    laterWith: (addOns) =>
+      laterChanges({
+        ...{ without: without.snapshot, merged: transition.snapshot, overdue: input.overdue ?? [] },
+        judges: laterJudges({ without: withoutJudge, merged: judge }, ({ side, earlier, then }) =>
+          judges(side === 'merged' ? head : base, then.decisions, earlier, then.now),
+        ),
+        addOns,
+      }),
     waiting: waitingChanges({
       without: futures.without,
       now: decider.published('now', hubWithBase),
@@ -182,7 +183,7 @@ function laterJudges(
     readonly earlier: PlanJudge;
     readonly then: Snapshot;
   }) => PlanJudge,
-): Parameters<typeof laterChanges>[0]['judges'] {
+): LaterInput['judges'] {
   return () => {
     const last = { ...first };
     return (side, then) => (last[side] = make({ side, earlier: last[side], then }));

@@ -10,7 +10,7 @@ import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { releaseCodes } from '../publish/approval/approved-plans.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
-import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';
+import { type ParsedStrategy, parseRolloutStrategy, resolveSize } from '../rollout/parse-strategy.ts';
 import { planRollout, decisionGroups } from '../rollout/plan-rollout.ts';
 import type { ClusterRolloutStatus, RolloutGroup } from '../rollout/rollout-plan.ts';
 import { decisionPages } from './effects/decision-pages.ts';
@@ -337,7 +337,14 @@ interface ForecastInput {
 
 type Forecast = Pick<
   RolloutForecast,
-  'strategy' | 'waves' | 'moreWaves' | 'shortestMs' | 'deadlineMs' | 'problem'
+  | 'strategy'
+  | 'waves'
+  | 'moreWaves'
+  | 'shortestMs'
+  | 'deadlineMs'
+  | 'maxFailures'
+  | 'hasMandatoryGroups'
+  | 'problem'
 >;
 
 /** Each batch examines every cluster. For a huge rollout with small batches only the first batches are computed. */
@@ -352,7 +359,7 @@ const MAX_BATCHES = 200;
 export function forecastRollout({ strategy, groups, done }: ForecastInput): Forecast {
   const parsed = parseRolloutStrategy(strategy);
   if (!parsed.ok) return { strategy: 'All', waves: [], moreWaves: 0, shortestMs: 0, problem: parsed.error };
-  const { type, deadlineMs } = parsed.value;
+  const { type } = parsed.value;
   const soakMs = parsed.value.type === 'All' ? 0 : parsed.value.soakMs;
   const known = groups.flatMap(({ clusters }) => clusters).filter((cluster) => done.has(cluster));
   // These clusters succeeded long ago, so they do not count toward the concurrency limit.
@@ -380,6 +387,18 @@ export function forecastRollout({ strategy, groups, done }: ForecastInput): Fore
   const left = Math.max(0, all - existing.length);
   const moreWaves = Math.ceil(left / Math.max(1, batches.at(-1)?.clusters.length ?? 1));
   const shortestMs = nowMs + moreWaves * soakMs;
-  const isLimited = type !== 'All' && Number.isFinite(deadlineMs);
-  return { strategy: type, waves: batches, moreWaves, shortestMs, ...(isLimited && { deadlineMs }) };
+  return { strategy: type, waves: batches, moreWaves, shortestMs, ...limitsOf(parsed.value, groups) };
+}
+
+function limitsOf(
+  strategy: ParsedStrategy,
+  groups: readonly RolloutGroup[],
+): Pick<Forecast, 'deadlineMs' | 'maxFailures' | 'hasMandatoryGroups'> {
+  if (strategy.type === 'All' || !Number.isFinite(strategy.deadlineMs)) return {};
+  const { type, deadlineMs, maxFailures: size, mandatory } = strategy;
+  const sizes = groups.map(({ clusters }) => clusters.length);
+  const totals = type === 'Progressive' ? [sum(sizes)] : sizes;
+  const [limit, ...others] = new Set(totals.map((total) => resolveSize(size, total, 0)));
+  const maxFailures = others.length === 0 ? String(limit ?? 0) : `${size.value}${size.percent ? '%' : ''}`;
+  return { deadlineMs, maxFailures, ...(mandatory.length > 0 && { hasMandatoryGroups: true }) };
 }

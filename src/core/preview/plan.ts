@@ -146,6 +146,18 @@ export interface LaterChange {
   readonly kept: readonly string[];
   /** Why the change would be held; absent if it would not. */
   readonly held?: string;
+  /** Add-ons that the placement installs and that move with it. Absent: none do. */
+  readonly addOns?: readonly LaterAddOn[];
+}
+
+/** What an add-on does when a placement that installs it moves. */
+export interface LaterAddOn {
+  readonly name: string;
+  /** Of the clusters that the placement gains and loses: those on which the add-on was not, and is not any more. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** It would stay on the clusters that it would leave, until a release. Absent: nothing is held. */
+  readonly held?: true;
 }
 
 export interface HeldDeletions {

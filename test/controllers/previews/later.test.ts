@@ -66,6 +66,11 @@ const specOf = (documents: readonly string[]): string => {
 };
 
 const metrics = placement('metrics', tolerating(3600));
+const addOn = (...placements: readonly string[]) => `apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ClusterManagementAddOn
+metadata: {name: mesh}
+spec: {installStrategy: {type: Placements, placements: [${placements.map((name) => `{name: ${name}, namespace: shop}`).join(', ')}]}}
+`;
 
 describe('a later change is in the plan', () => {
   it.each([
@@ -134,6 +139,46 @@ describe('a later change is in the plan', () => {
 
   const held = 'and is held then: RemovalBudgetExceeded';
   const brief = placement('metrics', tolerating(300));
+
+  it.each([
+    {
+      name: 'leave with its clusters',
+      addOns: [addOn('metrics')],
+      want: 'shop/metrics leaves c1, c2 one hour after the merge, when its toleration of a taint ends (tolerationSeconds); add-on mesh leaves c1, c2, too',
+      json: [{ name: 'mesh', added: [], removed: ['c1', 'c2'] }],
+    },
+    {
+      name: 'would leave, and are held',
+      addOns: [addOn('metrics')],
+      budget: { percent: 0, atLeast: 1 },
+      want: 'shop/metrics leaves c1, c2 one hour after the merge, when its toleration of a taint ends (tolerationSeconds); add-on mesh would leave c1, c2, too, and is held then',
+      json: [{ name: 'mesh', added: [], removed: ['c1', 'c2'], held: true }],
+    },
+    {
+      name: 'stay, if another placement keeps them there',
+      addOns: [addOn('metrics', 'always')],
+      want: 'shop/metrics leaves c1, c2 one hour after the merge, when its toleration of a taint ends (tolerationSeconds)',
+      json: undefined,
+    },
+  ])('says of the add-ons that the placement installs: they $name', ({ addOns, budget, want, json }) => {
+    const always = placement('always', '{tolerations: [{key: maintenance, operator: Exists}]}');
+    const side = (taints: Readonly<Record<string, string>>) => fleet(taints, metrics, always, ...addOns);
+    const addOnJudging = budget && { budget, removalsOf: () => [] };
+    const plan = planOf(side({}), side({ c1: MAINTENANCE, c2: MAINTENANCE }), { addOnJudging });
+    expect(laterTexts(plan)).toEqual([want]);
+    expect(plan.later.map((one) => one.addOns)).toEqual([json]);
+  });
+
+  it('says on which clusters they arrive with it', () => {
+    const scored = fleet(
+      {},
+      addOn('db'),
+      score('c1', 90, '2026-03-01T13:00:00Z'),
+      score('c2', 50, '2026-03-09T13:00:00Z'),
+    );
+    const { later } = planOf(scored, [...scored, placement('db', byScore)]);
+    expect(later.map((one) => one.addOns)).toEqual([[{ name: 'mesh', added: ['c2'], removed: ['c1'] }]]);
+  });
 
   it('counts what the merge itself removes toward the budget of later changes', () => {
     const refused = '{key: broken, effect: NoSelect}';

@@ -58,6 +58,8 @@ export interface AddOnFutures extends Pick<PlannedAddOns, 'waiting'> {
   readonly after: PlanSide;
   /** @param placements `namespace/name` of those that are held: what their approval takes away may be held, too */
   readonly held: (placements: readonly string[]) => PlannedAddOns['held'];
+  /** @returns a new course of events, from the merge on */
+  readonly begin: () => AddOnCourse;
 }
 
 export function addOnFutures(input: AddOnPlanInput): AddOnFutures {
@@ -67,6 +69,7 @@ export function addOnFutures(input: AddOnPlanInput): AddOnFutures {
     before: { ...before, addOns: planned.before },
     after: { ...after, addOns: planned.after },
     waiting: planned.waiting,
+    begin: () => new AddOnCourse(planned.followed, input.judging),
     held: (placements) => {
       if (placements.length === 0) return planned.held;
       const approved = planAddOns({ ...input, sides: [before, asApproved(after, new Set(placements))] }).held;
@@ -94,6 +97,8 @@ export interface PlannedAddOns {
   readonly after: ReadonlyMap<string, PlacedWorkload>;
   readonly held: readonly HeldAddOn[];
   readonly waiting: readonly WaitingChange[];
+  /** Those that are there without the merge, and with it. */
+  readonly followed: readonly [without: readonly FollowedAddOn[], merged: readonly FollowedAddOn[]];
 }
 
 /**
@@ -103,6 +108,7 @@ export interface PlannedAddOns {
 export function planAddOns({ sides: [before, after], hub, judging }: AddOnPlanInput): PlannedAddOns {
   const [old, now] = [addOnsOf(before, hub, [before, after]), addOnsOf(after, hub, [before, after])];
   const placed = [new Map<string, PlacedWorkload>(), new Map<string, PlacedWorkload>()] as const;
+  const followed: [FollowedAddOn[], FollowedAddOn[]] = [[], []];
   const held: HeldAddOn[] = [];
   const waiting: WaitingChange[] = [];
   const [selectBefore, selectAfter] = [new Selections(before), new Selections(after)];
@@ -116,6 +122,7 @@ export function planAddOns({ sides: [before, after], hub, judging }: AddOnPlanIn
     const without = objects[0] === undefined ? undefined : follow(objects[0], selectBefore, start, judging);
     const then = without ?? start;
     const merged = objects[1] === undefined ? undefined : follow(objects[1], selectAfter, then, judging);
+    for (const [at, one] of [without, merged].entries()) if (one !== undefined) followed[at]?.push(one);
     for (const [at, state] of [then, merged].entries()) {
       const object = objects[at];
       if (object === undefined || state === undefined) continue;
@@ -126,7 +133,7 @@ export function planAddOns({ sides: [before, after], hub, judging }: AddOnPlanIn
     if (merged?.held !== undefined && !isWaiting) held.push(merged.held);
     waiting.push(...waitingOf(name, without, isWaiting));
   }
-  return { before: placed[0], after: placed[1], held, waiting };
+  return { before: placed[0], after: placed[1], held, waiting, followed };
 }
 
 /** The ClusterManagementAddOns of a side by name: those of Git, and those that only the hub has. */
@@ -180,14 +187,17 @@ export function installedOn(namespace: string, name: string): ManagedClusterAddO
   return { apiVersion, kind: 'ManagedClusterAddOn', metadata: { namespace, name }, spec: {} };
 }
 
+/** What is decided and published on a side. */
+type SelectionSide = Pick<PlanSide, 'snapshot' | 'results' | 'published'>;
+
 /** What the placements of a side select. */
 export class Selections {
-  readonly #side: PlanSide;
+  readonly #side: SelectionSide;
   readonly #placements: ReadonlySet<string>;
   readonly #decided: ReadonlySet<string>;
   readonly #clusters: ReadonlyMap<string, ManagedCluster>;
 
-  constructor(side: PlanSide) {
+  constructor(side: SelectionSide) {
     const { snapshot, results } = side;
     this.#side = side;
     this.#placements = new Set(snapshot.placements.map(({ metadata }) => namespacedName(metadata)));
@@ -230,6 +240,7 @@ interface AddOnState {
 }
 
 interface FollowedAddOn extends AddOnState {
+  readonly object: KubeObject;
   readonly joining: readonly string[];
   /** Clusters that lose it. */
   readonly gone: readonly string[];
@@ -253,7 +264,7 @@ function follow(
     ...installed,
     ...joining.map((cluster) => [cluster, installedOn(cluster, object.metadata.name)] as const),
   ]);
-  const stays = { installed: joined, removals, joining, gone: [] };
+  const stays = { object, installed: joined, removals, joining, gone: [] };
   if (leaving.length === 0) return { ...stays, held: undefined };
   const verdict =
     judging && isManagedHere(addOn) ? judge(object, leaving, { joined, removals }, judging) : REMOVED;
@@ -262,8 +273,52 @@ function follow(
   return {
     installed: new Map([...joined].filter(([cluster]) => !gone.includes(cluster))),
     removals: [...removals, ...verdict.removals],
-    ...{ joining, gone, held: undefined },
+    ...{ object, joining, gone, held: undefined },
   };
+}
+
+/** The add-ons of both futures, which follow their placements as time passes. */
+export class AddOnCourse {
+  readonly #last: readonly [without: Map<string, FollowedAddOn>, merged: Map<string, FollowedAddOn>];
+  readonly #judging: AddOnJudging | undefined;
+
+  constructor([without, merged]: PlannedAddOns['followed'], judging: AddOnJudging | undefined) {
+    const byName = (all: readonly FollowedAddOn[]) => new Map(all.map((one) => [nameOf(one.object), one]));
+    this.#last = [byName(without), byName(merged)];
+    this.#judging = judging;
+  }
+
+  /**
+   * @param at 0: without the merge, 1: with it
+   * @param moved `namespace/name` of the placements whose clusters have changed by then
+   * @returns what moves of the add-ons that they install, or would and is held
+   */
+  follow(at: 0 | 1, moved: ReadonlySet<string>, then: SelectionSide): readonly AddOnMove[] {
+    const last = this.#last[at];
+    const due = [...last.values()].filter(({ object }) =>
+      addOnPlacements(object).some((key) => moved.has(key)),
+    );
+    if (due.length === 0) return [];
+    const selections = new Selections(then);
+    const judging = this.#judging && { ...this.#judging, nowMs: Date.parse(then.snapshot.now) };
+    return due.map(({ object, ...before }) => {
+      const now = follow(object, selections, before, judging);
+      const name = nameOf(object);
+      last.set(name, now);
+      const held = now.held?.token === before.held?.token ? [] : (now.held?.clusters ?? []);
+      return { name, placements: addOnPlacements(object), added: now.joining, removed: now.gone, held };
+    });
+  }
+}
+
+/** What one instant moves of an add-on. */
+export interface AddOnMove {
+  readonly name: string;
+  readonly placements: readonly string[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Clusters that it would leave, and does not until a release. */
+  readonly held: readonly string[];
 }
 
 type Judged =

@@ -70,6 +70,13 @@ export interface RolloutForecast {
   readonly shortestMs: number;
   /** A cluster that has not succeeded after this time counts as failed. Absent: there is no deadline. */
   readonly deadlineMs?: number | undefined;
+  /**
+   * With a deadline: nothing new starts when more clusters have failed (ProgressivePerGroup: of one group): `1`; or
+   * `10%`, if that is another number in each group.
+   */
+  readonly maxFailures?: string | undefined;
+  /** With a deadline: groups of which no cluster may fail come first. */
+  readonly hasMandatoryGroups?: true | undefined;
   /** Why it cannot roll out; absent when it can. */
   readonly problem?: string | undefined;
 }

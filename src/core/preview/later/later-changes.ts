@@ -7,7 +7,8 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { unreachableSince } from '../../registration/health/health-taints.ts';
 import type { OverdueLease } from '../../registration/health/judge-lease.ts';
-import { HORIZON_HOURS, type LaterChange } from '../plan.ts';
+import type { AddOnCourse, AddOnMove } from '../addons/plan-addons.ts';
+import { HORIZON_HOURS, type LaterAddOn, type LaterChange } from '../plan.ts';
 import { SideDecider } from '../sides/side-decider.ts';
 
 /*
@@ -24,6 +25,8 @@ export interface LaterInput {
   readonly overdue: readonly OverdueLease[];
   /** Makes the judges of one course of events. */
   readonly judges: () => JudgeAt;
+  /** Begins to follow the add-ons that placements install. */
+  readonly addOns: () => Pick<AddOnCourse, 'follow'>;
 }
 
 /** Judges results of one side at a time, with what is published then. */
@@ -72,7 +75,7 @@ export function laterChanges(input: LaterInput): LaterChanges {
   return { ...changes, changes: changes.changes.map(conditional) };
 }
 
-function allChanges({ without, merged, overdue, judges }: LaterInput): LaterChanges {
+function allChanges({ without, merged, overdue, judges, addOns }: LaterInput): LaterChanges {
   const isAnyTimed = isTimed(without) || isTimed(merged) || overdue.length > 0;
   if (!mayDiffer(without, merged) || !isAnyTimed) return { changes: [] };
   const nowMs = Date.parse(merged.now);
@@ -83,22 +86,27 @@ function allChanges({ without, merged, overdue, judges }: LaterInput): LaterChan
     new Future('without', without, { decider, leases }),
     new Future('merged', merged, { decider, leases }),
   ] as const;
-  const [judgeAt, changes] = [judges(), [] as LaterChange[]];
+  const [judgeAt, course, changes] = [judges(), addOns(), [] as LaterChange[]];
   for (let instants = 0; ; instants++) {
     const nextMs = Math.min(...futures.map((future) => future.nextMs));
     if (nextMs > nowMs + HORIZON_MS) return { changes };
     if (instants === MAX_INSTANTS || changes.length >= MAX_CHANGES)
       return { changes: changes.slice(0, MAX_CHANGES), cutAt: timeOf(nextMs) };
     const by = causeAt(nextMs, futures);
-    const [expected, own] = futures.map((future) => future.advance(nextMs, judgeAt));
-    for (const [key, step] of own ?? new Map<string, Step>()) {
-      const change = ownChange(step, expected?.get(key));
+    const [expected, own] = [futures[0].advance(nextMs, judgeAt), futures[1].advance(nextMs, judgeAt)];
+    const follow = (at: 0 | 1, steps: Steps): readonly AddOnMove[] =>
+      course.follow(at, movedBy(steps), futures[at].decided);
+    const addOnMoves = [follow(0, expected), follow(1, own)] as const;
+    for (const [key, step] of own) {
+      const change = ownChange(step, expected.get(key));
       if (change === undefined) continue;
+      const along = movedAlong(key, change, addOnMoves);
       const slash = key.indexOf('/');
       const when = isCounted(step, nextMs - nowMs) ? { afterMs: nextMs - nowMs } : { at: timeOf(nextMs) };
-      changes.push({ namespace: key.slice(0, slash), name: key.slice(slash + 1), ...when, by, ...change });
+      const place = { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+      changes.push({ ...place, ...when, by, ...change, ...(along.length > 0 && { addOns: along }) });
     }
-    for (const [key, { removed, held }] of expected ?? new Map<string, Step>()) {
+    for (const [key, { removed, held }] of expected) {
       if (held !== undefined) continue;
       const now = futures[1].published(key);
       const kept = removed.filter((cluster) => now.includes(cluster));
@@ -138,6 +146,34 @@ interface Step {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly held: string | undefined;
+}
+
+/** By `namespace/name` of the placement. */
+type Steps = ReadonlyMap<string, Step>;
+
+function movedBy(steps: Steps): ReadonlySet<string> {
+  return new Set([...steps].flatMap(([key, { held }]) => (held === undefined ? [key] : [])));
+}
+
+/** The part of what add-ons do that a change of a placement brings, and that happens only with the merge. */
+function movedAlong(
+  key: string,
+  change: Pick<LaterChange, 'added' | 'removed'>,
+  [expected, own]: readonly [readonly AddOnMove[], readonly AddOnMove[]],
+): readonly LaterAddOn[] {
+  return own.flatMap(({ name, placements, ...move }): readonly LaterAddOn[] => {
+    if (!placements.includes(key)) return [];
+    const other = expected.find((one) => one.name === name);
+    const part = (what: 'added' | 'removed' | 'held'): readonly string[] =>
+      move[what]
+        .filter((cluster) => change[what === 'added' ? 'added' : 'removed'].includes(cluster))
+        .filter((cluster) => other?.[what].includes(cluster) !== true);
+    const [added, removed, held] = [part('added'), part('removed'), part('held')];
+    return [
+      ...(added.length + removed.length === 0 ? [] : [{ name, added, removed }]),
+      ...(held.length === 0 ? [] : [{ name, added: [], removed: held, held: true } as const]),
+    ];
+  });
 }
 
 /** Leases that run out. A cluster becomes the same object in both futures. */
@@ -199,6 +235,7 @@ class Future {
   #scoreMs = Infinity;
   #snapshot: Snapshot;
   #published: ReadonlyMap<string, readonly string[]>;
+  #results: readonly ScheduleResult[];
   /** The held results that were told, by placement. */
   readonly #told = new Map<string, string>();
 
@@ -208,7 +245,8 @@ class Future {
     this.#decider = decider;
     this.#snapshot = snapshot;
     this.#published = decider.published(side === 'merged' ? 'after' : 'before', snapshot);
-    for (const result of this.#look()) this.#told.set(keyOf(result), textOf(result));
+    this.#results = this.#look();
+    for (const result of this.#results) this.#told.set(keyOf(result), textOf(result));
   }
 
   get nextMs(): number {
@@ -219,8 +257,13 @@ class Future {
     return this.#published.get(key) ?? [];
   }
 
+  /** What is decided and published by now. */
+  get decided(): Parameters<AddOnCourse['follow']>[2] {
+    return { snapshot: this.#snapshot, published: this.#published, results: this.#results };
+  }
+
   /** Lets time pass. @returns what changes, by placement */
-  advance(atMs: number, judgeAt: JudgeAt): ReadonlyMap<string, Step> {
+  advance(atMs: number, judgeAt: JudgeAt): Steps {
     const before = this.#published;
     // A score has expired one millisecond after its end.
     const snapshot = this.#leases.advance(this.#snapshot, atMs);
@@ -246,7 +289,7 @@ class Future {
         steps.set(key, { result, ...moved, held: undefined });
     }
     const isScore = atMs >= this.#scoreMs;
-    this.#look();
+    this.#results = this.#look();
     if (isScore) this.#scoreMs = Math.max(this.#scoreMs, atMs + SCORE_STEP_MS);
     return steps;
   }

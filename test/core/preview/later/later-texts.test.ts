@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { laterAhead } from '../../../../src/core/preview/later/later-texts.ts';
+import { laterAhead, laterRollouts } from '../../../../src/core/preview/later/later-texts.ts';
+import { forecastRollout } from '../../../../src/core/preview/make-plan.ts';
 import type { LaterChange } from '../../../../src/core/preview/plan.ts';
 
 const MERGED_MS = Date.parse('2026-03-01T12:00:00Z');
@@ -33,5 +34,73 @@ describe('what is still ahead after a merge', () => {
 
   it('is nothing where an earlier version remembered nothing', () => {
     expect(laterAhead({}, MERGED_MS, MERGED_MS)).toEqual([]);
+  });
+});
+
+describe('the deadline of a rollout', () => {
+  const groups = [
+    { index: 0, name: 'canary', clusters: ['c1'] },
+    { index: 1, name: 'rest', clusters: ['c2', 'c3'] },
+  ];
+  const textsOf = (strategy: Parameters<typeof forecastRollout>[0]['strategy']): readonly string[] => {
+    const forecast = forecastRollout({ strategy, groups, done: new Set() });
+    const subject = { kind: 'ManifestWorkReplicaSet', namespace: 'shop', name: 'web', placement: 'shop/web' };
+    return laterRollouts({ rollouts: [{ ...subject, ...forecast }] }).map(({ text }) => text);
+  };
+  const counts = (clusters: string): string =>
+    `ManifestWorkReplicaSet shop/web counts ${clusters} succeeded 10 minutes after the merge`;
+  const later = ', and later batches 10 minutes after their start (progressDeadline)';
+  const stops = (when: string): string => `; when ${when} failed, nothing new starts (maxFailures)`;
+
+  it.each([
+    {
+      name: 'is a later change, with what it stops',
+      strategy: { type: 'Progressive', progressive: { maxConcurrency: 1, progressDeadline: '10m' } },
+      want: [`${counts('c1 as failed unless it has')}${later}${stops('one has')}`],
+    },
+    {
+      name: 'says how many may fail',
+      strategy: {
+        type: 'Progressive',
+        progressive: { maxConcurrency: 2, progressDeadline: '10m', maxFailures: '50%' },
+      },
+      want: [`${counts('c1, c2 as failed unless they have')}${later}${stops('more than 2 have')}`],
+    },
+    {
+      name: 'says how many of a group may fail, and of which none',
+      strategy: {
+        type: 'ProgressivePerGroup',
+        progressivePerGroup: {
+          ...{ progressDeadline: '10m', maxFailures: '50%' },
+          mandatoryDecisionGroups: [{ groupName: 'canary' }],
+        },
+      },
+      want: [
+        `${counts('c1 as failed unless it has')}${later}${stops('one of a mandatory group or more than 1 of a group has')}`,
+      ],
+    },
+    {
+      name: 'stops nothing in the only batch',
+      strategy: { type: 'Progressive', progressive: { progressDeadline: '10m' } },
+      want: [`${counts('c1, c2, c3 as failed unless they have')} (progressDeadline)`],
+    },
+    {
+      name: 'is not said of what is after the horizon',
+      strategy: { type: 'Progressive', progressive: { maxConcurrency: 1, progressDeadline: '48h' } },
+      want: [],
+    },
+    {
+      name: 'comes after the batches that wait',
+      strategy: {
+        type: 'Progressive',
+        progressive: { maxConcurrency: 2, minSuccessTime: '5m', progressDeadline: '10m' },
+      },
+      want: [
+        expect.stringContaining('reaches c3 at the earliest 5 minutes after the merge'),
+        expect.stringContaining(counts('c1, c2 as failed unless they have')),
+      ],
+    },
+  ] as const)('$name', ({ strategy, want }) => {
+    expect(textsOf(strategy)).toEqual(want);
   });
 });
