@@ -220,6 +220,7 @@ export class History {
     const futures = await this.#futures(before, plan);
     // The hub follows main, so nothing but holds can wait there.
     const due = plan.waiting.filter(({ kind }) => kind === 'change' || kind === 'deletion');
+    if (due.length > 0) this.#tellDifference(number, { due, plan });
     this.#expect(due).toEqual([]);
     await this.#planEnds();
     if (change.kill?.when === 'before') await this.#lives.killAndBegin();

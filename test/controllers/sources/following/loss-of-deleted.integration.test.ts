@@ -48,7 +48,8 @@ it('a deletion is no longer held for a placement that another source has deleted
       { name: 'apps', url: fleet.second.path, budget: { percent: 100, atLeast: 1 } },
     ],
   });
-  await fleet.published('web');
+  // A repository that is read first has its placement decided without clusters.
+  await fleet.event('published', ({ clusters }) => clusters.length === 6);
   const seen = fleet.events.length;
   fleet.git.commit({ 'set.yaml': yaml(namespace('team-a'), clusterSet) });
   const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), seen);
