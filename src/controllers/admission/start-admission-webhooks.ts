@@ -10,6 +10,8 @@ import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener
 import type { Logger } from '@berth/runtime/logger';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
+import type { JsonObject } from '@berth/runtime/json/json-value';
+import { answerConversion } from '../../core/registration/webhooks/conversion-review.ts';
 import { isReviewed, judgeMutation, judgeValidation } from '../../core/registration/webhooks/judge-review.ts';
 import {
   type ReviewVerdict,
@@ -19,14 +21,13 @@ import {
   type ReviewUser,
 } from '../../core/registration/webhooks/review-message.ts';
 import {
+  CONVERT_PATH,
   hostOf,
-  type WebhookAddress,
-  ADMISSION_NAME,
-  hasAll,
-  webhookConfigurations,
   MUTATE_PATH,
   VALIDATE_PATH,
+  type WebhookAddress,
 } from '../../core/registration/webhooks/webhook-configurations.ts';
+import { ensureConfigurations, ensureConversions } from './hub-webhooks.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
 
 /** At most this long after a certificate was renewed or a configuration was changed, Berth notices it. */
@@ -58,8 +59,8 @@ export interface RunningAdmission {
 }
 
 /**
- * Serves OCM's rules about clusters, sets and bindings as admission webhooks, and registers them on the hub. They are
- * registered only after this process listens.
+ * Serves OCM's rules about clusters, sets and bindings as admission webhooks, and the conversion of the add-on API, and
+ * registers them on the hub. They are registered only after this process listens.
  */
 export function startAdmissionWebhooks(options: AdmissionWebhooksOptions): RunningAdmission {
   const { clock, random, log } = options;
@@ -119,8 +120,12 @@ class AdmissionWebhooks {
         return true;
       }
       await this.#serve(identity);
-      const written = mayWrite() ? await ensureConfigurations(hub, address, identity.trusted) : [];
-      if (written.length > 0) log.info('admission webhook configurations were written', { written });
+      if (mayWrite()) {
+        const written = await ensureConfigurations(hub, address, identity.trusted);
+        if (written.length > 0) log.info('admission webhook configurations were written', { written });
+        const converted = await ensureConversions(hub, address, identity.trusted);
+        if (converted.length > 0) log.info('the hub asks Berth for conversions', { of: converted });
+      }
       this.#problem = '';
       return true;
     } catch (error) {
@@ -158,36 +163,6 @@ class AdmissionWebhooks {
   }
 }
 
-const WRITE = { fieldManager: 'berth-admission' };
-
-/**
- * Writes the webhook configurations on the hub, so that its API server calls the webhooks, and corrects them when they
- * differ.
- *
- * @param trusted authorities of the serving certificate, PEM
- * @returns the kinds of the configurations that were written
- * @throws the errors of the hub
- */
-async function ensureConfigurations(
-  hub: KubeApi,
-  address: WebhookAddress,
-  trusted: string,
-): Promise<readonly string[]> {
-  const written: string[] = [];
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  for (const { kind, webhooks } of webhookConfigurations(address, trusted, base64)) {
-    const live = await hub.get(kind, { namespace: '', name: ADMISSION_NAME });
-    if (live !== undefined && hasAll(live['webhooks'], webhooks)) continue;
-    const typed = { apiVersion: apiVersionOf(kind), kind: kind.kind };
-    const metadata = live?.metadata ?? { name: ADMISSION_NAME };
-    const wanted = { ...typed, metadata, webhooks };
-    if (live === undefined) await hub.create(kind, wanted, WRITE);
-    else await hub.update(kind, wanted, WRITE);
-    written.push(kind.kind);
-  }
-  return written;
-}
-
 interface ReviewHandlerOptions {
   /** Checks rights and namespaces. */
   readonly hub: KubeApi;
@@ -206,14 +181,14 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Reviews in progress. When one more is refused, the API server follows the `failurePolicy` of the webhook. */
 const MAX_AT_ONCE = 64;
 
-/** Answers `POST /admission/mutate` and `POST /admission/validate`. Both take an AdmissionReview. */
+/** Takes an AdmissionReview at two paths, and a ConversionReview at one. */
 function reviewHandler(
   options: ReviewHandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   let inProgress = 0;
   return async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'https://berth');
-    if (pathname !== MUTATE_PATH && pathname !== VALIDATE_PATH)
+    if (![MUTATE_PATH, VALIDATE_PATH, CONVERT_PATH].includes(pathname))
       return refuse(response, 404, 'no such webhook');
     if (request.method !== 'POST') return refuse(response, 405, 'expected POST');
     if (!/^application\/json\s*(;|$)/.test(request.headers['content-type'] ?? ''))
@@ -221,47 +196,64 @@ function reviewHandler(
     if (inProgress >= MAX_AT_ONCE) return refuse(response, 503, 'too many requests at once');
     inProgress += 1;
     try {
-      const review = await readReviewRequest(request);
-      if (typeof review === 'number')
-        return refuse(response, review, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
-      if (typeof review === 'string') return refuse(response, 400, review);
-      const timeoutMs = timeoutOf(searchParams.get('timeout'));
-      const verdict =
-        pathname === MUTATE_PATH
-          ? judgeMutation(review, formatRfc3339(instantFromEpochMs(options.clock.now())))
-          : await inTime(validateReview(review, options.hub), timeoutMs, options.clock);
-      options.onResponse({ resource: review.resource, user: review.user.user, verdict });
-      respond(
-        response,
-        200,
-        reviewResponse(review, verdict, (text) => Buffer.from(text).toString('base64')),
-      );
+      const body = await readBody(request);
+      if (body === undefined)
+        return refuse(response, 413, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
+      const sent = parseJson(body);
+      const answer =
+        sent === undefined
+          ? 'expected a JSON body'
+          : pathname === CONVERT_PATH
+            ? answerConversion(sent)
+            : await answerAdmission(sent, pathname, timeoutOf(searchParams.get('timeout')), options);
+      if (typeof answer === 'string') return refuse(response, 400, answer);
+      respond(response, 200, answer);
     } finally {
       inProgress -= 1;
     }
   };
 }
 
-/** @returns a text that says what is wrong, or 413 for a body that is too large */
-async function readReviewRequest(request: IncomingMessage): Promise<ReviewRequest | string | 413> {
+/** @returns a text that says what is wrong with the review, or the review with its response */
+async function answerAdmission(
+  sent: unknown,
+  pathname: string,
+  timeoutMs: number,
+  { hub, clock, onResponse }: ReviewHandlerOptions,
+): Promise<JsonObject | string> {
+  const review = readReview(sent);
+  if (typeof review === 'string') return review;
+  const { resource, user } = review;
+  if (!isReviewed(review)) return `request.resource: no webhook reviews ${resource}`;
+  const verdict =
+    pathname === MUTATE_PATH
+      ? judgeMutation(review, formatRfc3339(instantFromEpochMs(clock.now())))
+      : await inTime(validateReview(review, hub), timeoutMs, clock);
+  onResponse({ resource, user: user.user, verdict });
+  return reviewResponse(review, verdict, (text) => Buffer.from(text).toString('base64'));
+}
+
+/** @returns undefined for a body that is too large */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   // Without this option, leaving the loop early destroys the request, and it could not be answered.
   const arriving = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   for await (const chunk of arriving) {
     sizeBytes += chunk.length;
-    if (sizeBytes > MAX_BODY_BYTES) return 413;
+    if (sizeBytes > MAX_BODY_BYTES) return undefined;
     chunks.push(chunk);
   }
-  let body: unknown;
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** @returns undefined for a text that is no JSON */
+function parseJson(text: string): unknown {
   try {
-    body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(text);
   } catch {
-    return 'expected a JSON body';
+    return undefined;
   }
-  const review = readReview(body);
-  if (typeof review === 'string' || isReviewed(review)) return review;
-  return `request.resource: no webhook reviews ${review.resource}`;
 }
 
 /** The timeout when the request names none, and the longest one that is accepted. */

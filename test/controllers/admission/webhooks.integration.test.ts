@@ -9,7 +9,7 @@ import {
   type RunningAdmission,
   startAdmissionWebhooks,
 } from '../../../src/controllers/admission/start-admission-webhooks.ts';
-import { apiVersionOf, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
+import { apiVersionOf, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { VALIDATING_CONFIGURATION } from '../../../src/core/registration/webhooks/webhook-configurations.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
@@ -217,6 +217,11 @@ describe('the certificate and the configurations', () => {
     await expect.poll(bundle).toBe(`${announced['next-ca.crt']}${announced['ca.crt']}`);
     clock.skip(DAY_MS);
     await expect.poll(bundle).toBe(announced['next-ca.crt']);
+  });
+
+  it('converts no add-ons of the embedded hub, which has no definitions of them and does it itself', async () => {
+    const name = 'managedclusteraddons.addon.open-cluster-management.io';
+    expect(await hub.api.get(CUSTOM_RESOURCE_DEFINITION, { namespace: '', name })).toBeUndefined();
   });
 
   it('leaves a Secret of somebody else alone, and says so', async () => {

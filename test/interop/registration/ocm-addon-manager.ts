@@ -38,7 +38,8 @@ export function workContent({ metadata, spec }: ManifestWork): object {
   };
 }
 
-function withoutEmpty(value: unknown): unknown {
+/** Without lists and objects that are empty. */
+export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutEmpty);
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value)

@@ -1,4 +1,12 @@
-import type { JsonObject } from '@berth/runtime/json/json-value';
+import { ADDON_CONVERSIONS } from '@berth/ocm/definition/addon-conversions';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  listAt,
+  objectAt,
+  textAt,
+} from '@berth/runtime/json/json-value';
 import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
 import { kind, MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, type KindInfo } from '@berth/kube/model/kinds';
 
@@ -10,6 +18,10 @@ export const MUTATING_CONFIGURATION = kind(GROUP, 'v1', 'MutatingWebhookConfigur
 export const ADMISSION_NAME = 'berth-admission';
 export const MUTATE_PATH = '/admission/mutate';
 export const VALIDATE_PATH = '/admission/validate';
+export const CONVERT_PATH = '/convert';
+
+/** The definitions whose versions have different fields. */
+export const CONVERTED = Object.keys(ADDON_CONVERSIONS);
 
 /** How the API server of the hub connects to `berth serve`. */
 export type WebhookAddress =
@@ -74,18 +86,16 @@ const VALIDATING: readonly Hook[] = [
  * without permission: a new cluster, its acceptance, its set, a binding. All other writes continue while Berth is down.
  * The API server never asks about status, leases, certificates, works and deletions.
  *
- * @param caPem the authorities that Berth's certificate may be signed by
+ * @param caBundle the authorities that Berth's certificate may be signed by, PEM in Base64; absent: any
  */
 export function webhookConfigurations(
   address: WebhookAddress,
-  caPem: string,
-  toBase64: (text: string) => string,
+  caBundle?: string,
 ): readonly { readonly kind: KindInfo; readonly webhooks: readonly JsonObject[] }[] {
-  const caBundle = toBase64(caPem);
   const render = (path: string, { name, of, failurePolicy, condition }: Hook): JsonObject => ({
     name,
     admissionReviewVersions: ['v1'],
-    clientConfig: { ...clientConfig(address, path), caBundle },
+    clientConfig: { ...clientConfig(address, path), ...(caBundle !== undefined && { caBundle }) },
     failurePolicy,
     matchConditions: [{ name: 'matters', expression: condition }],
     rules: [
@@ -104,6 +114,42 @@ export function webhookConfigurations(
     { kind: MUTATING_CONFIGURATION, webhooks: MUTATING.map((hook) => render(MUTATE_PATH, hook)) },
     { kind: VALIDATING_CONFIGURATION, webhooks: VALIDATING.map((hook) => render(VALIDATE_PATH, hook)) },
   ];
+}
+
+/**
+ * `spec.conversion` of a definition whose versions Berth converts. The fields of the other kind of address are null,
+ * so that a merge patch removes them.
+ * @param caBundle Base64; absent: nobody answers yet, and reads and writes that need a conversion fail
+ */
+export function conversionBy(address: WebhookAddress, caBundle?: string): JsonObject {
+  const others = caBundle === undefined ? {} : { caBundle, url: null, service: null };
+  return {
+    strategy: 'Webhook',
+    webhook: {
+      clientConfig: { ...others, ...clientConfig(address, CONVERT_PATH) },
+      conversionReviewVersions: ['v1'],
+    },
+  };
+}
+
+/**
+ * Whether Berth may say who converts: nobody does yet, or the authority that the API server trusts is Berth's.
+ * @param crd with its managedFields
+ */
+export function mayConvert(crd: JsonObject): boolean {
+  const conversion = objectAt(objectAt(crd, 'spec'), 'conversion');
+  const client = objectAt(objectAt(conversion, 'webhook'), 'clientConfig');
+  if (textAt(conversion, 'strategy') !== 'Webhook' || textAt(client, 'caBundle') === '') return true;
+  return listAt(objectAt(crd, 'metadata'), 'managedFields')
+    .filter(isObject)
+    .some((entry) => textAt(entry, 'manager') === ADMISSION_NAME && holds(entry['fieldsV1'], CA_BUNDLE));
+}
+
+/** The way to the field in `fieldsV1`. */
+const CA_BUNDLE = ['f:spec', 'f:conversion', 'f:webhook', 'f:clientConfig', 'f:caBundle'];
+
+function holds(fields: JsonValue | undefined, [first, ...rest]: readonly string[]): boolean {
+  return first === undefined || (isObject(fields) && first in fields && holds(fields[first], rest));
 }
 
 /** Host names and addresses that the certificate must cover. */
@@ -130,7 +176,7 @@ export function hasAll(live: unknown, wanted: unknown): boolean {
       live.length === wanted.length &&
       wanted.every((item, index) => hasAll(live[index], item))
     );
-  if (typeof wanted !== 'object' || wanted === null) return live === wanted;
+  if (typeof wanted !== 'object' || wanted === null) return (live ?? null) === wanted;
   if (typeof live !== 'object' || live === null) return false;
   return Object.entries(wanted).every(([key, value]) => hasAll((live as JsonObject)[key], value));
 }

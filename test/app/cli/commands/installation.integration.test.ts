@@ -12,6 +12,7 @@ import {
   CLUSTER_ROLE,
   CUSTOM_RESOURCE_DEFINITION,
   DEPLOYMENT,
+  kind,
   LEASE,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
@@ -275,13 +276,20 @@ describe('berth init', () => {
             containers: [
               {
                 image: 'registry.example.org/fleet/berth:9.8.7',
-                args: ['serve', ...SERVE_FLAGS, '--data=/var/lib/berth'],
+                args: ['serve', ...SERVE_FLAGS, '--admission-listen=:9443', '--data=/var/lib/berth'],
               },
             ],
           },
         },
       },
     });
+    // How the hub reaches their webhooks.
+    expect(
+      await onHub().get(kind('', 'v1', 'Service', 'Namespaced'), { ...key, name: 'berth-admission' }),
+    ).toMatchObject({
+      spec: { selector: { app: 'berth' }, ports: [{ port: 443, targetPort: 9443 }] },
+    });
+    expect(await onHub().get(CLUSTER_ROLE, { namespace: '', name: 'berth-admission' })).toBeDefined();
     const { stdout } = await berth('get', 'hub-info', '-o', 'json');
     expect(JSON.parse(stdout)).toMatchObject({
       nodes: 1,

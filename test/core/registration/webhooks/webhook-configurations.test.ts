@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { textAt } from '@berth/runtime/json/json-value';
+import { type JsonObject, textAt } from '@berth/runtime/json/json-value';
 import {
   hasAll,
+  conversionBy,
   hostOf,
+  mayConvert,
   type WebhookAddress,
   webhookConfigurations,
 } from '../../../../src/core/registration/webhooks/webhook-configurations.ts';
@@ -11,7 +13,7 @@ const SERVICE: WebhookAddress = { kind: 'service', namespace: 'ns', name: 'berth
 
 it('is reached by a Service or by a URL, whose host the certificate is for', () => {
   const clients = (address: WebhookAddress) =>
-    webhookConfigurations(address, 'PEM', (text) => `base64 of ${text}`).flatMap(({ webhooks }) =>
+    webhookConfigurations(address, 'base64 of PEM').flatMap(({ webhooks }) =>
       webhooks.map((webhook) => webhook['clientConfig']),
     );
   expect(clients(SERVICE)[0]).toEqual({
@@ -28,7 +30,7 @@ it('is reached by a Service or by a URL, whose host the certificate is for', () 
 });
 
 it('refuses what it was not asked about only where a write could give rights', () => {
-  const policies = webhookConfigurations(SERVICE, '', String).flatMap(({ webhooks }) =>
+  const policies = webhookConfigurations(SERVICE).flatMap(({ webhooks }) =>
     webhooks.map((webhook) => `${textAt(webhook, 'name')}: ${textAt(webhook, 'failurePolicy')}`),
   );
   expect(policies).toEqual([
@@ -37,6 +39,36 @@ it('refuses what it was not asked about only where a write could give rights', (
     'addresses.managedclusters.admission.berth.dev: Ignore',
     'managedclustersetbindings.admission.berth.dev: Fail',
   ]);
+});
+
+describe('who converts', () => {
+  const own = conversionBy(SERVICE, 'CA');
+  const owned = (manager: string): JsonObject => ({
+    manager,
+    fieldsV1: { 'f:spec': { 'f:conversion': { 'f:webhook': { 'f:clientConfig': { 'f:caBundle': {} } } } } },
+  });
+  it.each([
+    { name: 'nobody', conversion: undefined, managers: [], want: true },
+    { name: 'nobody, by default', conversion: { strategy: 'None' }, managers: [owned('other')], want: true },
+    { name: 'nobody yet', conversion: conversionBy(SERVICE), managers: [], want: true },
+    {
+      name: 'Berth',
+      conversion: own,
+      managers: [{ manager: 'other' }, owned('berth-admission')],
+      want: true,
+    },
+    { name: 'another program', conversion: own, managers: [owned('other')], want: false },
+    {
+      name: 'another program, after Berth',
+      conversion: own,
+      managers: [owned('other'), { manager: 'berth-admission', fieldsV1: { 'f:spec': {} } }],
+      want: false,
+    },
+    { name: 'somebody, unknown who', conversion: own, managers: [], want: false },
+  ])('$name', ({ conversion, managers, want }) => {
+    const spec = { ...(conversion !== undefined && { conversion }) };
+    expect(mayConvert({ metadata: { managedFields: managers }, spec })).toBe(want);
+  });
 });
 
 describe('hasAll', () => {
@@ -48,6 +80,8 @@ describe('hasAll', () => {
     { live: [{ a: 1, b: 2 }], wanted: [{ a: 1 }], want: true },
     { live: [1, 2], wanted: [1], want: false },
     { live: { a: [] }, wanted: { a: [1] }, want: false },
+    { live: {}, wanted: { a: null }, want: true },
+    { live: { a: 1 }, wanted: { a: null }, want: false },
   ])('$wanted in $live: $want', ({ live, wanted, want }) => {
     expect(hasAll(live, wanted)).toBe(want);
   });

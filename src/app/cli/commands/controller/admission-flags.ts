@@ -18,7 +18,7 @@ export function addAdmissionFlags(command: Command): Command {
   return command
     .option(
       '--admission-listen <host:port>',
-      'serve webhooks that check clusters, sets and bindings at this address, for a hub without OCM’s webhooks (docs/registration.md)',
+      'serve webhooks that check clusters, sets and bindings, and convert add-ons, for a hub without OCM’s webhooks (docs/registration.md)',
     )
     .option(
       '--admission-service <namespace/name[:port]>',

@@ -19,9 +19,9 @@ interface CleanFlags extends HubFlags {
 }
 
 const HELP = `
-Removes what berth init wrote: the controllers, the account that clusters join with, and their rights. Objects of
-users stay, and so do the definitions of OCM’s kinds. The command refuses to run while clusters are joined, and waits
-for those that are being deleted.
+Removes what berth init wrote: the controllers and their webhooks, the account that clusters join with, and their
+rights. Objects of users stay, and so do the definitions of OCM’s kinds. The command refuses to run while clusters are
+joined, and waits for those that are being deleted.
 
 Exit codes: 0 removed, or nothing to do, 1 error: nothing or not everything was removed.
 
@@ -61,7 +61,8 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   const { stopBackground } = await import('../../../background/background-process.ts');
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { hasOcmOperator } = await import('../../../../controllers/installation/installed-state.ts');
-  const { CLUSTER_INFO, controllerObjects, controllersFolder, hubObjects } = await import(
+  const { removeWebhooks } = await import('../../../../controllers/admission/hub-webhooks.ts');
+  const { CLUSTER_INFO, controllerObjects, controllersFolder, hubObjects, WEBHOOKS } = await import(
     './hub-installation.ts'
   );
   const pid = await stopBackground(controllersFolder(io, hub.server), clock);
@@ -72,7 +73,8 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
     io.stdout.write('OCM’s cluster manager manages this hub, so the account and rights for joining stay\n');
   const objects = isOcms ? await controllerObjects(io, '') : [...(await hubObjects(io, '')), info];
   const installation = installationOf(io, hub, { installer: 'init', clock });
-  const count = await deleteObjects(installation, objects);
+  // First the controllers and their rights, which would write the webhooks again.
+  const count = (await deleteObjects(installation, objects)) + (await removeWebhooks(hub, WEBHOOKS));
   const names = objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name);
   const hint = 'kubectl get namespace -o yaml shows why; run berth clean again to continue';
   const pending = { subject: `Namespaces ${names.join(', ')}`, problem: 'are not deleted yet', hint };

@@ -92,7 +92,7 @@ async function hubInfo(io: CliIo, hub: KubeApi & ServerEndpoints): Promise<HubIn
     nodes: await nodeCount(hub),
     controllers: await controllersOf(io, hub),
     canJoin: (await hub.get(SERVICE_ACCOUNT, BOOTSTRAP_ACCOUNT)) !== undefined,
-    missingKinds: (await missingDefinitions(hub)).map(({ metadata }) => metadata.name),
+    missingKinds: (await missingDefinitions(hub, false)).map(({ metadata }) => metadata.name),
     clusters: {
       all: clusters.length,
       accepted: clusters.filter(({ spec }) => spec?.hubAcceptsClient === true).length,

@@ -12,6 +12,11 @@ import { sha256 } from '@berth/runtime/sha256';
 import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';
+import {
+  ADMISSION_NAME,
+  CONVERTED,
+  conversionBy,
+} from '../../../../core/registration/webhooks/webhook-configurations.ts';
 import { withHoldColumns } from '../../../../core/publish/hold-columns.ts';
 
 /** The namespace of the controllers on a hub, and the name of their account and Deployment. */
@@ -19,18 +24,25 @@ export const CONTROLLERS = { namespace: DEFAULT_NAMESPACE, name: 'berth' } as co
 /** The ConfigMap where cluster installers publish the address and the authority of an API server. */
 export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' } as const;
 const DATA = '/var/lib/berth';
+const WEBHOOK_PORT = 9443;
 /** The controllers run without a Git source, decide all placements, and handle registration and add-ons. */
 const SERVE = ['serve', '--embedded', '--registration=all', '--addons=all'];
-/** Flags of the controllers with paths of their files. */
-const serveArgs = (data: string): readonly string[] => [...SERVE, `--data=${data}`];
+/** As pods, the controllers also answer OCM's webhooks. */
+const SERVE_PODS = [...SERVE, `--admission-listen=:${WEBHOOK_PORT}`];
 
-/** The definitions of OCM's kinds that the hub does not serve yet. */
-export async function missingDefinitions(hub: KubeApi): Promise<readonly KubeObject[]> {
+/**
+ * The definitions of OCM's kinds that the hub does not serve yet.
+ * @param isForPods: the controllers will convert add-ons. Until they do, the hub refuses what needs a conversion, and
+ *   so loses no fields.
+ */
+export async function missingDefinitions(hub: KubeApi, isForPods: boolean): Promise<readonly KubeObject[]> {
   const missing: KubeObject[] = [];
   for (const crd of withHoldColumns(ocmCrds()) as unknown as readonly CrdObject[]) {
     const { group, names, versions } = crd.spec;
     const known = await Promise.all(versions.map(({ name }) => hub.resolve(`${group}/${name}`, names.kind)));
-    if (known.every((kind) => kind === undefined)) missing.push(crd);
+    const isConverted = isForPods && CONVERTED.includes(crd.metadata.name);
+    if (known.every((kind) => kind === undefined))
+      missing.push(isConverted ? { ...crd, spec: { ...crd.spec, conversion: conversionBy(WEBHOOKS) } } : crd);
   }
   return missing;
 }
@@ -44,11 +56,11 @@ type CrdObject = KubeObject & {
 };
 
 /** The account of the controllers and its rights: those that `berth serve --print-rbac` prints for their flags. */
-async function controllerRights(io: CliIo): Promise<readonly KubeObject[]> {
+async function controllerRights(io: CliIo, flags: readonly string[]): Promise<readonly KubeObject[]> {
   const { runCommands } = await import('../run-commands.ts');
   const { serveCommand } = await import('../controller/serve.ts');
   const stdout = new PassThrough();
-  await runCommands([serveCommand], [...SERVE, '--print-rbac'], { ...io, stdout });
+  await runCommands([serveCommand], [...flags, '--print-rbac'], { ...io, stdout });
   return objectsIn(await text(stdout.end()));
 }
 
@@ -68,15 +80,26 @@ export async function controllerObjects(
   io: CliIo,
   image: string | undefined,
 ): Promise<readonly KubeObject[]> {
-  return [...(await controllerRights(io)), ...(image === undefined ? [] : [podOf(image)])];
+  if (image === undefined) return controllerRights(io, SERVE);
+  return [...(await controllerRights(io, SERVE_PODS)), WEBHOOK_SERVICE, podOf(image)];
 }
+
+/** How the hub reaches the webhooks. */
+export const WEBHOOKS = { kind: 'service', ...CONTROLLERS, name: ADMISSION_NAME, port: 443 } as const;
+
+const WEBHOOK_SERVICE: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace: WEBHOOKS.namespace, name: WEBHOOKS.name },
+  spec: { selector: { app: CONTROLLERS.name }, ports: [{ port: WEBHOOKS.port, targetPort: WEBHOOK_PORT }] },
+};
 
 function podOf(image: string): KubeObject {
   return deploymentOf({
     ...CONTROLLERS,
     account: CONTROLLERS.name,
     image,
-    args: serveArgs(DATA),
+    args: [...SERVE_PODS, `--data=${DATA}`],
     secrets: [],
     folders: [
       { volume: 'data', path: DATA },
@@ -104,5 +127,6 @@ export function controllersFolder(io: CliIo, server: string): string {
 
 /** The arguments of the controllers, with the kubeconfig in their folder. */
 export function controllersArgs(folder: string): readonly string[] {
-  return [...serveArgs(path.join(folder, 'data')), `--kubeconfig=${path.join(folder, 'hub.kubeconfig')}`];
+  const data = path.join(folder, 'data');
+  return [...SERVE, `--data=${data}`, `--kubeconfig=${path.join(folder, 'hub.kubeconfig')}`];
 }

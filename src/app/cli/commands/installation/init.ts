@@ -121,7 +121,7 @@ async function prepare(
   const installsControllers = flags.controllers && !isOcms && others.length === 0;
   const isForPods = await runsPods(hub);
   if (!isForPods || !installsControllers) refuseImage(flags, 'the hub');
-  const definitions = await missingDefinitions(hub);
+  const definitions = await missingDefinitions(hub, isForPods && installsControllers);
   const objects = installsControllers
     ? await hubObjects(io, isForPods ? image : undefined)
     : bootstrapObjects();
