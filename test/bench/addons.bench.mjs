@@ -1,11 +1,11 @@
 // Add-ons of templates that a placement installs on many clusters, on an embedded hub in a process of its own: Berth's manager and OCM's,
 // each on a fresh hub, in turns.
 //   npm run build && npm run build:modules && node test/bench/addons.bench.mjs [--clusters 1000] [--addons 5] [--rounds 1]
-//     [--contestants berth,ocm,ocm-defaults]      also berth=CHECKOUT: another built checkout; ocm: its limits of requests are lifted
+//     [--contestants berth,ocm,ocm-defaults]      also berth=CHECKOUT: another built checkout with its hub; ocm: its limits of requests are lifted
 // Prints the time from the change of the placement, which selected nothing before, to the last ManifestWork, and to the last write of all;
 // processor time until then of what decides and installs, and of the hub. OCM's programs (placement and add-on manager) are those of
 // test/interop (docs/testing.md); not built, they are left out. Berth gets the memory for young objects that its image sets.
-// BENCH_PROFILE=DIR writes CPU profiles of Berth there.
+// BENCH_PROFILE=DIR writes CPU profiles of Berth and of the hub there.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { register } from 'node:module';
@@ -199,7 +199,7 @@ for (let round = 0; round < Number(values.rounds); round++)
   for (const word of values.contestants.split(',')) {
     if (word.startsWith('ocm') && !hasPeers('ocm/addon')) continue;
     const dir = mkdtempSync(join(tmpdir(), 'berth-addons-bench-'));
-    const hub = startBerth(main(HERE), ['hub', '--data', join(dir, 'hub'), '--listen', '127.0.0.1:0', '--audit', process.env.BENCH_AUDIT ?? 'off', '--log-level', 'error']);
+    const hub = startBerth(main(word.split('=')[1] ?? HERE), ['hub', '--data', join(dir, 'hub'), '--listen', '127.0.0.1:0', '--audit', process.env.BENCH_AUDIT ?? 'off', '--log-level', 'error'], profile);
     try {
       await measure(word, hub, await firstLine(hub), dir);
     } finally {

@@ -21,6 +21,7 @@ import { knownSpecHash } from '@berth/addon/rules/config-hash';
 import { planConfiguration } from '../../core/addon/configuration/plan-configuration.ts';
 import type { ConfigLookup } from '@berth/addon/rules/config-references';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
+import type { AddOnRegistration } from '@berth/addon/manager/addon-registration';
 import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 
 const CONCURRENCY = 8;
@@ -45,12 +46,15 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
   readonly name = 'configuration';
   readonly #inventory: AddOnInventory;
   readonly #configs = new Map(CONFIG_KINDS.map((kind) => [`${kind.plural}.${kind.group}`, this.read(kind)]));
+  readonly #registration: AddOnRegistration | undefined;
   readonly #problems = new Map<string, string>();
   /** By add-on: since when a commit is followed, and since when nothing of it is left. */
   readonly #following = new Map<string, { readonly sinceMs: number; readonly quietSinceMs: number }>();
 
-  constructor(options: AddOnManagerOptions) {
+  /** @param registration that of this process, if it has this duty */
+  constructor(options: AddOnManagerOptions, registration?: AddOnRegistration) {
     super(options);
+    this.#registration = registration;
     this.#inventory = new AddOnInventory(options);
     this.reads.push(...this.#inventory.reflectors);
   }
@@ -70,7 +74,7 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
     );
   }
 
-  async reconcile(name: string): Promise<ReconcileOutcome> {
+  async reconcile(name: string, signal: AbortSignal): Promise<ReconcileOutcome> {
     const stored = this.#inventory.addOns.store.get(name);
     const addOn = this.#inventory.addOn(name);
     this.#problems.delete(name);
@@ -100,7 +104,7 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
     const limit = pLimit(CONCURRENCY);
     const writes = [...plan.addons].flatMap(([cluster, status]) => {
       const object = addons.get(cluster);
-      return object === undefined ? [] : [limit(() => this.#write(object, status))];
+      return object === undefined ? [] : [limit(() => this.#write(object, status, signal))];
     });
     const failed = (await Promise.allSettled(writes)).find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
@@ -132,19 +136,17 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
     };
   }
 
-  async #write(object: KubeObject, planned: ManagedClusterAddOnStatus): Promise<void> {
+  async #write(object: KubeObject, planned: ManagedClusterAddOnStatus, signal: AbortSignal): Promise<void> {
     const { status: before = {} } = readClusterAddOn(object);
-    const { configReferences = [], ...rest } = planned;
-    const isSame =
-      jsonEqual(configReferences, before.configReferences ?? []) &&
-      Object.entries(rest).every(([field, value]) =>
-        jsonEqual(value, before[field as keyof ManagedClusterAddOnStatus] ?? []),
-      );
-    if (!isSame)
-      await this.#patch(MANAGED_CLUSTER_ADDON, object, {
-        ...rest,
-        configReferences: storedReferences(configReferences),
-      });
+    const isSame = Object.entries(planned).every(([field, value]) =>
+      jsonEqual(value, before[field as keyof ManagedClusterAddOnStatus] ?? []),
+    );
+    if (isSame) return;
+    const { configReferences: references, ...rest } = planned;
+    const status = { ...rest, ...(references && { configReferences: storedReferences(references) }) };
+    const configured = { ...object, status: { ...(object['status'] as object | undefined), ...status } };
+    const registered = await this.#registration?.registerNew(configured, signal);
+    await this.#patch(MANAGED_CLUSTER_ADDON, object, { ...status, ...registered });
   }
 
   async #patch(kind: KindInfo, { metadata }: KubeObject, status: object): Promise<void> {

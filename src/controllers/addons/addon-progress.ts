@@ -1,4 +1,3 @@
-import { findCondition } from '@berth/kube/model/condition-list';
 import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
@@ -12,11 +11,9 @@ import {
   readClusterAddOn,
   storedReferences,
 } from '@berth/addon/rules/addon-versions';
-import { planProgress } from '../../core/addon/configuration/plan-progress.ts';
+import { isNew, planProgress } from '../../core/addon/configuration/plan-progress.ts';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
 import { addonOfWork, WORKS_OF_ADDON } from '@berth/addon/manager/addon-deployer';
-
-const NEW_MS = 2_000;
 
 /** Says how far each add-on of a cluster is with its configurations. Keys are `CLUSTER/ADDON`. */
 export class AddOnProgress extends AddOnController {
@@ -33,10 +30,7 @@ export class AddOnProgress extends AddOnController {
     };
     all();
     this.#addons.store.onChange(({ key, after }) => {
-      if (after === undefined) return;
-      // One that is new has this condition from the configurator, with what else it writes.
-      if (findCondition(readClusterAddOn(after).status?.conditions, 'Progressing')) queue.add(key);
-      else queue.addAfter(key, NEW_MS);
+      if (after !== undefined) queue.add(key);
     });
     this.#managed.store.onChange(({ key, before }) => {
       if (before === undefined) all(key);
@@ -54,6 +48,8 @@ export class AddOnProgress extends AddOnController {
     const addOn = this.#managed.store.get(object?.metadata.name ?? '');
     if (object === undefined || addOn === undefined || !isManagedHere(readAddOn(addOn))) return DONE;
     const addon = readClusterAddOn(object);
+    // The first is written with its configurations.
+    if (isNew(addon)) return DONE;
     const works = this.#worksOf.get(key) as unknown as readonly ManifestWork[];
     const now = formatRfc3339(instantFromEpochMs(this.options.clock.now()));
     const { conditions, configReferences = [] } = planProgress(addon, works, now);

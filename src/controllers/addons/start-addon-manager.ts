@@ -14,12 +14,20 @@ import { AddOnRegistration } from '@berth/addon/manager/addon-registration';
 import { TemplateDeployment, TemplateRegistration } from '@berth/addon/manager/template-source';
 import { AddOnTokens } from '@berth/addon/manager/addon-tokens';
 
-const CONTROLLERS: Readonly<Record<AddOnDuty, (options: AddOnManagerOptions) => readonly HubController[]>> = {
+type MakeControllers = (
+  options: AddOnManagerOptions,
+  registration: AddOnRegistration | undefined,
+) => readonly HubController[];
+
+const CONTROLLERS: Readonly<Record<AddOnDuty, MakeControllers>> = {
   install: (options) => [new AddOnOwner(options), new AddOnInstaller(options)],
-  configuration: (options) => [new AddOnConfigurator(options), new AddOnProgress(options)],
+  configuration: (options, registration) => [
+    new AddOnConfigurator(options, registration),
+    new AddOnProgress(options),
+  ],
   deployment: (options) => [new AddOnDeployer(options, new TemplateDeployment(options))],
-  registration: (options) => [
-    new AddOnRegistration(options, new TemplateRegistration(options)),
+  registration: (options, registration) => [
+    ...(registration === undefined ? [] : [registration]),
     new AddOnCertificates(options, new TemplateRegistration(options)),
     new AddOnTokens(options),
   ],
@@ -31,6 +39,9 @@ export function startAddOnManager(
   options: AddOnManagerOptions,
   duties: readonly AddOnDuty[],
 ): RunningControllers {
-  const controllers = duties.flatMap((duty) => CONTROLLERS[duty](options));
+  const registration = duties.includes('registration')
+    ? new AddOnRegistration(options, new TemplateRegistration(options))
+    : undefined;
+  const controllers = duties.flatMap((duty) => CONTROLLERS[duty](options, registration));
   return runControllers({ ...options, rightsCommand: SERVE_RIGHTS }, controllers, 'add-ons');
 }

@@ -33,24 +33,19 @@ export interface StatusChange {
   readonly healthMode?: 'Customized' | 'Lease' | undefined;
 }
 
-/**
- * Writes parts of the status of an add-on that differ, with one request.
- * @returns the add-on as the hub has it now; undefined if nothing differs
- * @throws ConflictError when the add-on changed since it was read
- */
-export async function writeAddOnStatus<AddOn extends StoredAddOn>(
-  { hub, clock }: Pick<AddOnOptions, 'hub' | 'clock'>,
-  addon: AddOn,
+/** The fields of the status of an add-on that differ with a change. */
+export function changedStatus(
+  { clock }: Pick<AddOnOptions, 'clock'>,
+  { status = {} }: StoredAddOn,
   { registrations, namespace: place, conditions = [], without = [], healthMode }: StatusChange,
-): Promise<AddOn | undefined> {
-  const { metadata, status = {} } = addon;
+): object {
   const before = status.conditions ?? [];
   const now = formatRfc3339(instantFromEpochMs(clock.now()));
   const after = conditions.reduce<readonly Condition[]>(
     (list, condition) => setCondition(list, condition, now),
     before.filter(({ type }) => !without.includes(type)),
   );
-  const change = {
+  return {
     ...(registrations !== undefined &&
       !jsonEqual(registrations, status.registrations ?? []) && { registrations }),
     ...(place !== undefined && place !== status.namespace && { namespace: place }),
@@ -60,9 +55,23 @@ export async function writeAddOnStatus<AddOn extends StoredAddOn>(
         healthCheck: { ...status.healthCheck, mode: healthMode },
       }),
   };
+}
+
+/**
+ * Writes parts of the status of an add-on that differ, with one request.
+ * @returns the add-on as the hub has it now; undefined if nothing differs
+ * @throws ConflictError when the add-on changed since it was read
+ */
+export async function writeAddOnStatus<AddOn extends StoredAddOn>(
+  options: Pick<AddOnOptions, 'hub' | 'clock'>,
+  addon: AddOn,
+  wanted: StatusChange,
+): Promise<AddOn | undefined> {
+  const { metadata, status } = addon;
+  const change = changedStatus(options, addon, wanted);
   if (Object.keys(change).length === 0) return undefined;
   const { namespace = '', name, uid, resourceVersion } = metadata;
-  const written = await hub.mergePatch(
+  const written = await options.hub.mergePatch(
     MANAGED_CLUSTER_ADDON,
     { namespace, name },
     { metadata: { uid, resourceVersion }, status: change },

@@ -22,6 +22,7 @@ import type { WorkWrite } from '../rules/deployment/addon-work.ts';
 import {
   type DeploymentInput,
   type DeploymentPlan,
+  isRegistered,
   planDeployment,
   workRefused,
 } from '../rules/deployment/plan-deployment.ts';
@@ -113,7 +114,7 @@ export class AddOnDeployer extends AddOnController {
     if (addon === undefined) return undefined;
     const { namespace = '', annotations } = addon.metadata;
     const cluster = this.#cluster(namespace);
-    if (cluster === undefined || !this.#source.isOwn(addon)) return undefined;
+    if (cluster === undefined || !isRegistered(addon) || !this.#source.isOwn(addon)) return undefined;
     const hosting = this.#source.isHosted(addon) ? annotations?.[HOSTING_CLUSTER_ANNOTATION] : undefined;
     const rendered = await this.#source.render({ addon, cluster }, signal);
     return {

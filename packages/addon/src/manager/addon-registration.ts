@@ -11,7 +11,16 @@ import { errorText, InputError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { isOwned, permissionFailed } from '../rules/registration/plan-registration.ts';
-import { ADDON_MANAGER, AddOnController, type AddOnOptions, writeAddOnStatus } from './addon-controller.ts';
+import { healthModeOf } from '../rules/deployment/addon-health.ts';
+import { isRegistered } from '../rules/deployment/plan-deployment.ts';
+import {
+  ADDON_MANAGER,
+  AddOnController,
+  type AddOnOptions,
+  changedStatus,
+  type StatusChange,
+  writeAddOnStatus,
+} from './addon-controller.ts';
 import type { RegistrationSource } from './addon-source.ts';
 
 /**
@@ -60,21 +69,51 @@ export class AddOnRegistration extends AddOnController {
       if (this.#ofAddOn(key).length > 0) await this.#removeAll(key);
       return DONE;
     }
+    const registered = await this.#register(addon, signal);
+    if (registered === undefined) return DONE;
+    await writeAddOnStatus(this.options, addon, registered.change);
+    if (registered.refusal !== undefined) throw registered.refusal;
+    return DONE;
+  }
+
+  /**
+   * Gives a new add-on its rights, for a caller that writes its status anyway.
+   * @param object with the configurations that it gets with that write
+   * @returns what its status says then in addition; undefined: a pass of its own does it
+   */
+  async registerNew(object: KubeObject, signal: AbortSignal): Promise<object | undefined> {
+    const addon = object as unknown as ManagedClusterAddOn;
+    if (isRegistered(addon) || this.reads.some(({ synced }) => !synced)) return undefined;
+    // The event of the caller's write starts a pass of its own, which does again what failed, and reports it.
+    const registered = await this.#register(addon, signal).catch(() => undefined);
+    return registered && changedStatus(this.options, addon, registered.change);
+  }
+
+  /**
+   * Gives an add-on its rights.
+   * @returns what its status has to say then, and what the hub refused; undefined: nothing is decided yet
+   */
+  async #register(
+    addon: ManagedClusterAddOn,
+    signal: AbortSignal,
+  ): Promise<{ readonly change: StatusChange; readonly refusal: InputError | undefined } | undefined> {
     const cluster = this.#clusters.store.get(addon.metadata.namespace ?? '') as ManagedCluster | undefined;
     // While it is being deleted, its agent cleans up with the rights that it has.
     if (cluster === undefined || addon.metadata.deletionTimestamp !== undefined || !isOwned(addon))
-      return DONE;
+      return undefined;
     const plan = await this.#source.register({ addon, cluster }, signal);
-    if (plan === undefined) return DONE;
+    if (plan === undefined) return undefined;
+    const key = namespacedName(addon.metadata);
     const refusal = plan.permissions && (await this.#give(key, plan.permissions));
     const condition = refusal === undefined ? plan.condition : permissionFailed(errorText(refusal));
-    await writeAddOnStatus(this.options, addon, {
+    const change = {
       registrations: plan.registrations,
       namespace: this.#source.installNamespace({ addon, cluster }),
       conditions: [condition],
-    });
-    if (refusal !== undefined) throw refusal;
-    return DONE;
+      // An agent that learned of it later would look for a lease first.
+      healthMode: healthModeOf(this.#source.health(addon)),
+    };
+    return { change, refusal };
   }
 
   /** @returns what the hub refused, such as to bind a role that Berth may not bind */

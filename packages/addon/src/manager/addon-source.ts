@@ -24,6 +24,7 @@ interface Source {
   readonly reads: readonly Reflector[];
   /** Calls back with the keys `CLUSTER/ADDON` of add-ons when what they are made from changes. */
   follow(add: (key: string) => void): void;
+  health(addon: ManagedClusterAddOn): AddOnHealth;
 }
 
 /** What runs on the clusters. */
@@ -37,7 +38,6 @@ export interface DeploymentSource extends Source {
   /** What add-ons are made from of a cluster, beside whether it is there and available. */
   partsOf(cluster: ManagedCluster): unknown;
   render(of: ClusterAddOn, signal: AbortSignal): Promise<Outcome<RenderedAddOn>>;
-  health(addon: ManagedClusterAddOn): AddOnHealth;
   /** Judges what was reported to an add-on with a probe: what is wrong, or undefined. */
   check?(of: ClusterAddOn, results: readonly ProbeResult[], signal: AbortSignal): Promise<string | undefined>;
 }

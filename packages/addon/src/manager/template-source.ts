@@ -82,7 +82,10 @@ export class TemplateDeployment implements DeploymentSource {
   }
 
   follow(add: (key: string) => void): void {
-    const addParts = (kind: KindInfo, { key }: ObjectChange): void => {
+    const addParts = (kind: KindInfo, { key, before, after }: ObjectChange): void => {
+      // How far its clusters are is said in its status, again and again: no add-on is made from that.
+      const isStatus = before?.metadata.generation === after?.metadata.generation;
+      if (kind === CLUSTER_MANAGEMENT_ADDON && isStatus) return;
       for (const { metadata } of this.#addonsOf.get(partKey(kind, key))) add(namespacedName(metadata));
     };
     for (const { kind, store } of this.reads) store.onChange((change) => addParts(kind, change));
@@ -159,6 +162,10 @@ export class TemplateRegistration implements RegistrationSource {
   async register({ addon }: ClusterAddOn): Promise<RegistrationPlan | undefined> {
     const name = desiredTemplate(addon);
     return name === undefined ? undefined : planRegistration(addon, name, this.#templateOf(addon));
+  }
+
+  health(): AddOnHealth {
+    return { kind: 'workloads' };
   }
 
   async declared({ addon }: ClusterAddOn): Promise<readonly StatusRegistration[] | undefined> {

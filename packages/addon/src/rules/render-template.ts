@@ -38,9 +38,9 @@ export interface RenderedTemplate {
   readonly manifests: readonly KubeObject[];
   readonly values: readonly TemplateValue[];
   /** What else a configuration, or the cluster, gives: namespace, nodes, mirrors, proxy, resources. */
-  readonly settings: readonly TemplateValue[];
+  readonly settings: () => readonly TemplateValue[];
   /** Variables that the template uses and nobody gives: they become empty. */
-  readonly missing: readonly string[];
+  readonly missing: () => readonly string[];
   /** Where the agent of the add-on runs. */
   readonly installNamespace: string;
 }
@@ -83,8 +83,8 @@ export function renderAddOnTemplate(input: TemplateInput): Outcome<RenderedTempl
   const all = ca === undefined ? manifests.value : [...manifests.value, ca];
   return done({
     ...{ template, manifests: all, values, installNamespace: installNamespaceOf(parts.value) },
-    settings: settingsOf(input, parts.value),
-    missing: [...usedNames(template)].filter((name) => !known.has(name)),
+    settings: () => settingsOf(input, parts.value),
+    missing: () => [...usedNames(template)].filter((name) => !known.has(name)),
   });
 }
 

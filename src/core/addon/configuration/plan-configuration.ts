@@ -19,7 +19,7 @@ import {
 import { type ConfigLookup, sameKind, withOwnHashes } from '@berth/addon/rules/config-references';
 import { rollOutConfigs } from '../config-rollout.ts';
 import { installPlacements, type PlacementSelection, selectedClusters } from '../install/plan-install.ts';
-import { planProgress } from './plan-progress.ts';
+import { isNew, planProgress } from './plan-progress.ts';
 import { planReferences } from './plan-references.ts';
 
 export interface ConfigurationInput {
@@ -38,14 +38,13 @@ export interface ConfigurationPlan {
   /** What the status of the ClusterManagementAddOn is then. */
   readonly status: Pick<ClusterManagementAddOnStatus, 'defaultConfigReferences' | 'installProgressions'>;
   /** By cluster, those that change only: parts of the status of its add-on. */
-  readonly addons: ReadonlyMap<
-    string,
-    Pick<ManagedClusterAddOnStatus, 'configReferences' | 'supportedConfigs' | 'conditions'>
-  >;
+  readonly addons: ReadonlyMap<string, PlannedStatus>;
   readonly recheckAfterMs: number | undefined;
   /** Why no cluster gets another configuration at present, as text for users. */
   readonly problem: string | undefined;
 }
+
+type PlannedStatus = Pick<ManagedClusterAddOnStatus, 'configReferences' | 'supportedConfigs' | 'conditions'>;
 
 /** The configurations that an add-on made of a template can have. */
 const OF_TEMPLATES: readonly ConfigKind[] = [DEPLOYMENT_CONFIGS, TEMPLATES];
@@ -58,8 +57,12 @@ export function planConfiguration(input: ConfigurationInput): ConfigurationPlan 
   const { addOn, lookup, now } = input;
   const references = planReferences(addOn, lookup);
   const planned = { ...addOn, status: { ...addOn.status, ...references } };
-  const nothing = { status: references, addons: new Map(), recheckAfterMs: undefined };
-  if (!isManagedHere(addOn)) return { ...nothing, problem: undefined };
+  const unmanaged = { status: references, addons: new Map(), recheckAfterMs: undefined };
+  if (!isManagedHere(addOn)) return { ...unmanaged, problem: undefined };
+  const addons = new Map<string, PlannedStatus>();
+  for (const [cluster, addon] of input.installed)
+    if (isNew(addon)) addons.set(cluster, { conditions: planProgress(addon, [], now).conditions });
+  const nothing = { ...unmanaged, addons };
   const placements = installPlacements(addOn);
   const { selected, unknown } = selectedClusters(placements ?? [], input.selectionOf);
   if (unknown !== undefined) return { ...nothing, problem: unknown };
@@ -78,7 +81,6 @@ export function planConfiguration(input: ConfigurationInput): ConfigurationPlan 
     },
   });
   if (!rollout.ok) return { ...nothing, problem: rollout.error };
-  const addons = new Map<string, Pick<ManagedClusterAddOnStatus, 'configReferences' | 'conditions'>>();
   for (const [cluster, addon] of installed) {
     const change = rollout.value.addons.get(cluster);
     const { configReferences = [], conditions = [], supportedConfigs = [] } = addon.status ?? {};
@@ -103,12 +105,10 @@ export function planConfiguration(input: ConfigurationInput): ConfigurationPlan 
 /** A new add-on waits for its works. That is said with its configurations, in one write. */
 function withFirstProgress(
   addon: ManagedClusterAddOn,
-  planned: Pick<ManagedClusterAddOnStatus, 'configReferences' | 'supportedConfigs' | 'conditions'>,
+  planned: PlannedStatus,
   now: string,
 ): readonly Condition[] | undefined {
-  const { conditions } = planned;
-  if (['Progressing', 'ManifestApplied'].some((type) => findCondition(conditions, type) !== undefined))
-    return conditions;
+  if (!isNew(addon)) return planned.conditions;
   return planProgress({ ...addon, status: { ...addon.status, ...planned } }, [], now).conditions;
 }
 

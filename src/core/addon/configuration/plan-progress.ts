@@ -36,6 +36,13 @@ export function planProgress(
   };
 }
 
+/** Whether nothing was said of its progress and its works yet. */
+export function isNew({ status }: ManagedClusterAddOn): boolean {
+  return ['Progressing', 'ManifestApplied'].every(
+    (type) => findCondition(status?.conditions, type) === undefined,
+  );
+}
+
 function progressOf(addon: ManagedClusterAddOn, works: readonly ManifestWork[]): Condition {
   const { metadata, spec, status } = addon;
   const supported = status?.supportedConfigs ?? [];

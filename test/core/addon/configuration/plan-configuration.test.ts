@@ -256,6 +256,26 @@ describe('the progress of a placement', () => {
       ...{ metadata: { namespace, name: 'a' }, status: { configReferences } },
     }) as unknown as ManagedClusterAddOn;
 
+  it.each([
+    { name: 'is not selected', selection: { kind: 'decided', decisions: decisionsOf([]) } as const },
+    { name: 'has an unknown placement', selection: { kind: 'undecided' } as const },
+  ])('says only that a new add-on waits, on a cluster that $name', ({ selection }) => {
+    const plan = planConfiguration({
+      ...{ nowMs: Date.parse(NOW), now: NOW },
+      addOn: addOnOf({
+        defaultConfigs: [{ ...TEMPLATE, name: 't' }],
+        installStrategy: { type: 'Placements', placements: [{ namespace: 'n', name: 'p' }] },
+      }),
+      installed: new Map([['c1', onCluster('c1', [])]]),
+      selectionOf: () => selection,
+      placement: () => undefined,
+      lookup: () => ({ specHash: 'h', generation: 1 }),
+    });
+    expect(plan.addons.get('c1')).toEqual({
+      conditions: [expect.objectContaining({ type: 'Progressing', reason: 'WaitingForManifestApplied' })],
+    });
+  });
+
   it('begins again when a cluster joins a finished rollout', () => {
     const conditions = [{ type: 'Progressing', status: 'False', reason: 'Completed', message: '' }];
     const progression = { namespace: 'n', name: 'p', conditions, configReferences: [done] };

@@ -33,6 +33,11 @@ export type AddOnHealth =
   /** The add-on judges what the cluster's agent reports of some resources. */
   | { readonly kind: 'probe'; readonly fields: readonly ProbeField[] };
 
+/** What the status of an add-on says of it. */
+export function healthModeOf({ kind }: AddOnHealth): 'Lease' | 'Customized' {
+  return kind === 'lease' ? 'Lease' : 'Customized';
+}
+
 /** A resource that is probed, and which of its values. In namespace and name `*` means any text. */
 export interface ProbeField {
   readonly resource: ResourceIdentifier;

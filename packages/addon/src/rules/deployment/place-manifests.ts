@@ -35,21 +35,28 @@ export function placeManifests(
   nameOf: (index: number) => string,
 ): readonly Place[] {
   const missing = new Map(manifests.map((manifest) => [identityOf(manifest), manifest]));
-  const existing = works.map((work) => {
+  const existing = works.map((work): Filling => {
     const kept: KubeObject[] = [];
     for (const manifest of work.spec?.workload?.manifests ?? []) {
       const wanted = missing.get(identityOf(manifest));
       if (wanted !== undefined && missing.delete(identityOf(manifest))) kept.push(wanted);
     }
-    return filling({ name: work.metadata.name, current: work }, kept);
+    return { place: { name: work.metadata.name, current: work }, manifests: kept, freeBytes: FULL_BYTES };
   });
   const added = [...missing.values()].map((manifest) => ({ manifest, bytes: manifestSizeBytes(manifest) }));
+  // Mostly nothing is new, and no size is needed.
+  if (added.length > 0)
+    for (const one of existing)
+      for (const manifest of one.manifests) one.freeBytes -= manifestSizeBytes(manifest);
   const homes = new Map<KubeObject, Filling>();
   const fillings = [...existing];
   const names = new Set(works.map(({ metadata }) => metadata.name));
   for (const { manifest, bytes } of added.toSorted((a, b) => b.bytes - a.bytes)) {
     const home = roomiest(existing, bytes) ?? roomInNewest(fillings.slice(existing.length), bytes);
-    const chosen = home ?? filling({ name: freeName(names, nameOf), current: undefined }, []);
+    const chosen = home ?? {
+      ...{ place: { name: freeName(names, nameOf), current: undefined } },
+      ...{ manifests: [], freeBytes: FULL_BYTES },
+    };
     if (home === undefined) fillings.push(chosen);
     chosen.freeBytes -= bytes;
     homes.set(manifest, chosen);
@@ -57,11 +64,6 @@ export function placeManifests(
   // In the order of the template: it is the order in which an author expects them.
   for (const { manifest } of added) homes.get(manifest)?.manifests.push(manifest);
   return fillings.map(({ place, manifests: held }) => ({ ...place, manifests: held }));
-}
-
-function filling(place: Filling['place'], manifests: KubeObject[]): Filling {
-  const usedBytes = manifests.reduce((sum, manifest) => sum + manifestSizeBytes(manifest), 0);
-  return { place, manifests, freeBytes: FULL_BYTES - usedBytes };
 }
 
 /** The existing work with most space, if the manifest fits. One that is going takes nothing new. */

@@ -5,7 +5,15 @@ import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster'
 import type { DeleteOption, ManifestConfig, ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { failed, type Outcome } from '@berth/runtime/outcome';
-import { type AddOnHealth, addonHealth, healthConfigs, probeOf, type ProbeResult } from './addon-health.ts';
+import { REGISTRATION_APPLIED } from '../registration/plan-registration.ts';
+import {
+  type AddOnHealth,
+  addonHealth,
+  healthConfigs,
+  healthModeOf,
+  probeOf,
+  type ProbeResult,
+} from './addon-health.ts';
 import { configHashesText, deleteOptionOf, joinConfigs, type WorkWrite, writeOf } from './addon-work.ts';
 import { hookCondition, hooksAreDone, hookSpec } from './pre-delete-hooks.ts';
 import { placeManifests } from './place-manifests.ts';
@@ -95,10 +103,10 @@ const NOTHING: Part = { addFinalizers: [], writes: [], conditions: [], dropped: 
  */
 export function planDeployment(input: DeploymentInput): DeploymentPlan {
   const { addon, rendered } = input;
+  if (!isRegistered(addon))
+    return { ...NOTHING, installNamespace: undefined, healthMode: undefined, asked: undefined };
   const installNamespace = rendered.ok ? rendered.value.installNamespace : undefined;
-  const isRegistered = findCondition(addon.status?.conditions, 'RegistrationApplied') !== undefined;
-  const healthMode = input.health.kind === 'lease' ? ('Lease' as const) : ('Customized' as const);
-  if (!isRegistered) return { ...NOTHING, installNamespace, healthMode, asked: undefined };
+  const healthMode = healthModeOf(input.health);
   const sorted = cargoOf(input);
   const managed = managedPart(input, sorted);
   const hosting = hostingPart(input, sorted);
@@ -111,6 +119,11 @@ export function planDeployment(input: DeploymentInput): DeploymentPlan {
     conditions: health === undefined ? changes.conditions : [...changes.conditions, health],
     removeFinalizers: [...changes.removeFinalizers, ...legacy],
   };
+}
+
+/** Whether its registration has been set up, or failed. Until then nothing is deployed. */
+export function isRegistered({ status }: ManagedClusterAddOn): boolean {
+  return findCondition(status?.conditions, REGISTRATION_APPLIED) !== undefined;
 }
 
 function cargoOf({ rendered, hosting }: DeploymentInput): Outcome<SortedManifests> {

@@ -17,9 +17,9 @@ function reported(
 }
 
 describe('the health of an add-on of a template', () => {
-  it('is said to be judged by the hub with the namespace, before the add-on is registered', () => {
+  it('is said to be judged by the hub, for an add-on that is registered', () => {
     expect(new DeploymentHarness().plan().healthMode).toBe('Customized');
-    expect(new DeploymentHarness().without('RegistrationApplied').plan().healthMode).toBe('Customized');
+    expect(new DeploymentHarness().without('RegistrationApplied').plan().healthMode).toBeUndefined();
   });
 
   it('is not written before the agent has reported whether it applied the manifests', () => {

@@ -145,11 +145,11 @@ async function print(rendered: RenderedTemplate, { output }: RenderFlags): Promi
   if (output === 'yaml')
     return (await Promise.all(manifests.map((manifest) => renderDocument(manifest, 'yaml')))).join('---\n');
   const rows = (list: RenderedTemplate['values']) => list.map(({ name, value, from }) => [name, value, from]);
-  const variables = [...rows(values), ...missing.map((name) => [name, '', 'nobody: it becomes empty'])];
+  const variables = [...rows(values), ...missing().map((name) => [name, '', 'nobody: it becomes empty'])];
   const objects = manifests.map(({ kind, metadata }) => [kind, metadata.namespace ?? '', metadata.name]);
   return [
     renderTextTable(['VARIABLE', 'VALUE', 'FROM'], variables),
-    renderTextTable(['SETTING', 'VALUE', 'FROM'], rows(settings)),
+    renderTextTable(['SETTING', 'VALUE', 'FROM'], rows(settings())),
     renderTextTable(['KIND', 'NAMESPACE', 'NAME'], objects),
   ].join('\n');
 }
