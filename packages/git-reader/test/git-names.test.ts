@@ -237,8 +237,17 @@ describe('failures of git', () => {
     ["fatal: unable to access 'https://x': Could not resolve host: x", 'TransientError', 'git.failed'],
     ['error: RPC failed; HTTP 503', 'TransientError', 'git.failed'],
     ["fatal: transport 'ext' not allowed", 'InputError', 'git.transport'],
+    ['No user exists for uid 10001\nfatal: Could not read', 'InputError', 'git.no-user'],
   ])('%s', (stderr, name, code) => {
     expect(gitFailure(stderr, 'x')).toMatchObject({ name, code });
+  });
+
+  it('keeps what ssh said', () => {
+    const rest = 'fatal: Could not read from remote repository.\n\nPlease make sure you have the rights';
+    expect(gitFailure(`ssh: connect to host x port 22: Connection refused\n${rest}`, 'x').message).toContain(
+      'ssh: connect to host x port 22: Connection refused',
+    );
+    expect(gitFailure(rest, 'x').message).toContain('Could not read from remote repository');
   });
 });
 

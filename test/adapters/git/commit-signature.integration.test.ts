@@ -46,6 +46,17 @@ describe.each(SIGNER_KINDS)('%s signatures', (_name, available, makeSigner) => {
     await verifier.close();
   });
 
+  it.runIf(available)('that are refused name what git says', async () => {
+    const [ada, eve] = [makeSigner(), makeSigner()];
+    const verifier = new SignatureVerifier(ada.policy, process.env);
+    const says =
+      /\(git: (gpg: Can't check signature: No public key|.*No principal matched.*|Could not verify.*)\)/;
+    await expect(verifier.check(fixture.dir, signedCommit(fixture, eve, 'by Eve'))).rejects.toMatchObject({
+      message: expect.stringMatching(says) as string,
+    });
+    await verifier.close();
+  });
+
   it.runIf(available)('on tags count where the policy asks for them', async () => {
     const [ada, eve] = [makeSigner(), makeSigner()];
     const fetchWith = async (mode: SignatureMode, ref: GitRef) => {

@@ -6,6 +6,7 @@ import { InputError, errorText } from '@berth/runtime/errors';
 import { gitEnvironment } from './git-environment.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { childProcessGroups } from '@berth/runtime/processes/process-groups';
+import { errorLine, NO_USER } from '../repository/git-failure.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
 /**
@@ -100,7 +101,7 @@ export class SignatureVerifier {
       },
     });
     const result = await runGit({
-      args: [command, '--raw', object],
+      args: [command, object],
       environment: { ...environment, GNUPGHOME: await this.#currentKeyRing() },
       cwd: gitDir,
       subject,
@@ -109,9 +110,12 @@ export class SignatureVerifier {
     const missing = /cannot run (gpg|ssh-keygen)\b/.exec(result.stderr)?.[1];
     if (missing !== undefined && (missing === 'gpg' ? gpgKeysFile : this.#policy.allowedSignersFile))
       throw needsProgram(missing, `${subject}'s signature`);
+    if (result.error.code === NO_USER) throw result.error;
     const unsigned =
       result.stderr.trim() === '' || /cannot verify a non-tag object|no signature found/.test(result.stderr);
-    const why = unsigned ? 'it is not signed' : 'its signature is not by an allowed key, or is not good';
+    const why = unsigned
+      ? 'it is not signed'
+      : `its signature is not by an allowed key, or is not good (git: ${errorLine(result.stderr)})`;
     throw new InputError(`is refused: ${why}`, {
       code: 'git.signature',
       subject,

@@ -10,6 +10,8 @@ interface KnownFailure {
   readonly transient?: boolean;
 }
 
+export const NO_USER = 'git.no-user';
+
 /**
  * The git program always exits with 128, so failures can be distinguished only by their messages. They are parsed only
  * here, under LC_ALL=C.
@@ -17,6 +19,13 @@ interface KnownFailure {
 const KNOWN: readonly KnownFailure[] = [
   // First: without lazy fetches the same output has other messages, such as that of a transport that is not allowed.
   { pattern: /lazy fetching disabled|from promisor remote|filtered out/, ...PARTIAL_CLONE },
+  {
+    // Of ssh and ssh-keygen, which begin with the entry of their user.
+    pattern: /No user exists for uid/,
+    code: NO_USER,
+    problem: 'ssh needs an entry of its user in /etc/passwd',
+    hint: 'run the image as its own user, 65532, or give the user that it runs as an entry in /etc/passwd',
+  },
   { pattern: /No space left on device/, code: 'git.disk-full', problem: 'the disk is full', transient: true },
   {
     pattern: /couldn't find remote ref|not our ref|unadvertised object|no such remote ref/,
@@ -102,12 +111,15 @@ export function gitFailure(stderr: string, subject: string): BerthError {
   return known.transient === true ? new TransientError(problem, details) : new InputError(problem, details);
 }
 
-/** The first fatal or error line, otherwise the last line. */
-function errorLine(stderr: string): string {
+/**
+ * The first fatal or error line, otherwise the last line. Where the transport failed, the line before: what ssh said.
+ */
+export function errorLine(stderr: string): string {
   const lines = stderr
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const fatal = lines.find((line) => /^(fatal|error):/.test(line));
-  return (fatal ?? lines.at(-1) ?? 'no message').slice(0, 300);
+  const fatal = lines.findIndex((line) => /^(fatal|error):/.test(line));
+  const isOfTransport = /^fatal: Could not read from remote/.test(lines[fatal] ?? '');
+  return (lines.at(isOfTransport && fatal > 0 ? fatal - 1 : fatal) ?? 'no message').slice(0, 300);
 }
