@@ -15,6 +15,11 @@ describe('Dockerfile', () => {
     expect(dockerfile).toMatch(/^USER 65532:65532$/m);
   });
 
+  it('gives the user the entry that ssh needs, and no program the rights of another user', () => {
+    expect(dockerfile).toMatch(/groupadd --gid 65532 \S+ && useradd --uid 65532 --gid 65532 /);
+    expect(dockerfile).toContain('find / -xdev -type f -perm /6000 -exec chmod a-s {} +');
+  });
+
   it('starts the program without a shell', () => {
     expect(dockerfile).toMatch(/^ENTRYPOINT \["node", "\/app\/dist\/src\/app\/cli\/main\.js"\]$/m);
   });

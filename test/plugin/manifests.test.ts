@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { argoConnectionObjects } from '../../plugin/install/argo-connection.ts';
 import { parseTokenFile } from '../../plugin/tokens/token-file.ts';
 import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
+import { deploymentOf } from '../../src/core/registration/install/deployment.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { parseManifests } from '../../src/adapters/yaml/parse-manifests.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
@@ -32,6 +33,23 @@ describe('plugin manifests', () => {
     const { io, stdout } = makeCliIo();
     expect(await runCli(['serve', '--print-rbac'], io)).toBe(0);
     expect(readFileSync(join(DIR, 'controller.yaml'), 'utf8')).toContain(`\n${stdout()}---\n`);
+  });
+
+  it('its pod is as secure as that of berth init, and is probed the same way', () => {
+    const deployment = read('controller.yaml').manifests.find(({ object }) => object.kind === 'Deployment');
+    const { template } = deployment?.object['spec'] as { template: { spec: Record<string, unknown> } };
+    const [container] = template.spec['containers'] as Record<string, unknown>[];
+    const expected = deploymentOf({
+      ...{ namespace: 'berth-system', name: 'berth', account: 'berth', image: 'berth', args: [] },
+      ...{ secrets: [], folders: [], requests: { cpu: '50m', memory: '256Mi' } },
+      probes: { port: 8443, scheme: 'HTTPS' },
+    });
+    const { spec } = (expected['spec'] as { template: { spec: Record<string, unknown> } }).template;
+    const [wanted] = spec['containers'] as Record<string, unknown>[];
+    expect(template.spec['securityContext']).toEqual(spec['securityContext']);
+    const same = ['securityContext', 'resources', 'startupProbe', 'livenessProbe', 'readinessProbe'];
+    for (const field of [...same, 'imagePullPolicy'])
+      expect(container?.[field], field).toEqual(wanted?.[field]);
   });
 
   it('the token reference names the Secret and key that are there', () => {

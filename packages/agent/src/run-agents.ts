@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import type { ServerOutage } from '@berth/kube/transport/server-outage';
 import { quietLogger } from '@berth/runtime/log/quiet-logger';
-import type { BerthError } from '@berth/runtime/errors';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import { type AgentClient, AgentClients } from './agent-clients.ts';
+import type { AgentHealth, AgentPulse } from './agent-health.ts';
 import type { AgentEvent, AgentOptions } from './options/agent-options.ts';
 import type { AgentPair, JoinedPair, RegisteringPair } from './options/agent-pairs.ts';
 import { FolderStore } from './registration/credentials/folder-store.ts';
@@ -25,6 +25,8 @@ export interface RunAgentsOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: MonotonicClock;
   readonly log: Logger;
+  /** Learns how each agent is. */
+  readonly health: AgentHealth;
 }
 
 /**
@@ -38,11 +40,11 @@ export async function runAgents(
 ): Promise<void> {
   const clients = new AgentClients(options);
   // All kubeconfigs are read before the first agent starts, so that an error in one changes nothing.
-  const opened = options.pairs.map((pair) => ({
-    pair,
-    cluster: clients.of(pair.kubeconfig),
-    hub: hubOf(pair, clients),
-  }));
+  const opened = options.pairs.map((pair, index) => {
+    const cluster = clients.of(pair.kubeconfig);
+    const pulse = options.health.add(pair.clusterName ?? `agent ${index + 1}`, cluster.outage);
+    return { pair, cluster, pulse, hub: hubOf(pair, clients) };
+  });
   const stop = new AbortController();
   // Every agent and every wait adds a listener, so many listeners are not a leak.
   setMaxListeners(0, stop.signal, stopping.cutOff);
@@ -50,11 +52,12 @@ export async function runAgents(
   onAbort(stopping.cutOff, () => clients.close());
   try {
     await Promise.all(
-      opened.map(({ pair, cluster, hub }) =>
-        'hubKubeconfig' in pair
-          ? runJoined(pair, { options, cluster, hub, signal: stop.signal })
-          : register(pair, { options, clients, cluster, stopping: { ...stopping, signal: stop.signal } }),
-      ),
+      opened.map(({ pair, hub, ...agent }) => {
+        const run = { options, ...agent };
+        return 'hubKubeconfig' in pair
+          ? runJoined(pair, { ...run, hub, signal: stop.signal })
+          : register(pair, { ...run, clients, stopping: { ...stopping, signal: stop.signal } });
+      }),
     );
   } finally {
     // If one agent can never register, all others stop in order.
@@ -70,17 +73,22 @@ function hubOf(pair: AgentPair, clients: AgentClients): AgentClient | undefined 
 interface JoinedRun {
   readonly options: RunAgentsOptions;
   readonly cluster: AgentClient;
+  readonly pulse: AgentPulse;
   readonly hub: AgentClient | undefined;
   readonly signal: AbortSignal;
 }
 
-async function runJoined(pair: JoinedPair, { options, cluster, hub, signal }: JoinedRun): Promise<void> {
+async function runJoined(
+  pair: JoinedPair,
+  { options, cluster, pulse, hub, signal }: JoinedRun,
+): Promise<void> {
   if (hub === undefined) return;
   const { clusterName, agentId } = pair;
   const agent = startWorks(options, {
     hub: hub.api,
-    isExplained: (error) => hub.outage.explains(error),
+    outage: hub.outage,
     cluster,
+    pulse,
     clusterName,
     agentId,
   });
@@ -90,15 +98,15 @@ async function runJoined(pair: JoinedPair, { options, cluster, hub, signal }: Jo
 
 interface WorksRun {
   readonly hub: KubeApi;
-  /** Whether what was logged about the hub explains a failed request. */
-  readonly isExplained: (error: BerthError) => boolean;
+  readonly outage: ServerOutage | undefined;
   readonly cluster: AgentClient;
+  readonly pulse: AgentPulse;
   readonly clusterName: string;
   readonly agentId: string | undefined;
 }
 
 function startWorks({ settings, clock, log }: RunAgentsOptions, run: WorksRun): Agent {
-  const { hub, isExplained, cluster, clusterName, agentId } = run;
+  const { hub, outage, cluster, pulse, clusterName, agentId } = run;
   const agent = startAgent({
     ...settings,
     hub,
@@ -106,14 +114,19 @@ function startWorks({ settings, clock, log }: RunAgentsOptions, run: WorksRun): 
     clusterName,
     agentId,
     clock,
-    log: quietLogger(log, (error) => isExplained(error) || cluster.outage.explains(error), clock),
+    log: quietLogger(
+      log,
+      (error) => outage?.explains(error) === true || cluster.outage.explains(error),
+      clock,
+    ),
     impersonate: (user) => cluster.executors.as(user),
     onEvent: (event) => logEvent(log, event),
   });
   log.info('agent started', { cluster: clusterName, hub: hub.server, managed: cluster.api.server });
-  void agent
-    .whenSynced()
-    .then(() => log.info('works and applied works were listed', { cluster: clusterName }));
+  void agent.whenSynced().then(() => {
+    pulse.hub = outage ?? { problem: undefined };
+    log.info('works and applied works were listed', { cluster: clusterName });
+  });
   return agent;
 }
 
@@ -121,11 +134,12 @@ interface RegisteringRun {
   readonly options: RunAgentsOptions;
   readonly clients: AgentClients;
   readonly cluster: AgentClient;
+  readonly pulse: AgentPulse;
   readonly stopping: { readonly signal: AbortSignal; readonly cutOff: AbortSignal };
 }
 
 async function register(pair: RegisteringPair, run: RegisteringRun): Promise<void> {
-  const { options, clients, cluster, stopping } = run;
+  const { options, clients, cluster, pulse, stopping } = run;
   const { env, clock, log } = options;
   const outages = new Map<KubeApi, ServerOutage>();
   const closers = new Set<() => void>();
@@ -162,12 +176,16 @@ async function register(pair: RegisteringPair, run: RegisteringRun): Promise<voi
       const { agentId } = pair;
       const agent = startWorks(options, {
         hub,
-        isExplained: (error) => outage?.explains(error) ?? false,
+        outage,
         cluster,
+        pulse,
         clusterName: identity.cluster,
         agentId,
       });
-      return () => agent.close();
+      return () => {
+        pulse.hub = undefined;
+        return agent.close();
+      };
     },
   };
   await runRegistration(registration, stopping.signal);

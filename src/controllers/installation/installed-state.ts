@@ -1,7 +1,8 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
-import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '@berth/kube/model/kinds';
+import { DEPLOYMENT, ENDPOINT_SLICE, LEASE, MANAGED_CLUSTER_SET, NODE, POD } from '@berth/kube/model/kinds';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { isEmbeddedVersion } from '../../core/registration/install/embedded-version.ts';
+import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { serverVersion } from '@berth/kube/probe-server';
 import {
   type ActiveController,
@@ -19,6 +20,17 @@ export async function runsPods(api: KubeApi & ServerEndpoints): Promise<boolean>
 
 export async function nodeCount(api: KubeApi): Promise<number> {
   return (await api.list(NODE)).items.length;
+}
+
+const API_SERVER = { namespace: 'default', name: 'kubernetes' };
+
+/** The address by which pods of the cluster reach its API server; undefined if it does not say one that others reach. */
+export async function apiServerEndpoint(api: KubeApi): Promise<string | undefined> {
+  const found = (await api.get(ENDPOINT_SLICE, API_SERVER)) as EndpointSlice | undefined;
+  const ip = found?.endpoints?.[0]?.addresses[0];
+  const port = found?.ports?.find(({ name }) => name === 'https')?.port;
+  if (ip === undefined || port === undefined || isLoopbackHost(ip)) return undefined;
+  return `https://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 }
 
 /** Whether an OCM operator manages the hub or the cluster. */
@@ -53,6 +65,30 @@ export async function podsOf(
   };
 }
 
+/** Why no pod of a Deployment runs: `its pod cannot start: ImagePullBackOff: …`. Undefined if one runs. */
+export async function podProblem(
+  api: KubeApi,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<string | undefined> {
+  const { items } = await api.list(POD, { namespace, labelSelector: `app=${name}` });
+  const problems = (items as readonly Pod[]).map(problemOf);
+  if (problems.length === 0) return 'has no running pod yet';
+  return problems.includes(undefined) ? undefined : problems[0];
+}
+
+function problemOf({ status = {} }: Pod): string | undefined {
+  const { phase, conditions = [], containerStatuses: [container] = [] } = status;
+  if (phase === 'Running' && container?.state?.running !== undefined) return undefined;
+  const unplaced = conditions.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
+  if (unplaced !== undefined) return `its pod finds no node: ${unplaced.message ?? ''}`;
+  const { reason, message } = container?.state?.waiting ?? {};
+  if (reason === undefined || STARTING.has(reason)) return 'its pod starts';
+  const why = message === undefined ? reason : `${reason}: ${message}`;
+  return reason === 'CrashLoopBackOff' ? `its pod ended: ${why}` : `its pod cannot start: ${why}`;
+}
+
+const STARTING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
+
 const FIRST_SET = 'default';
 
 /** Whether registration controllers have run: one of them keeps this set and counts its clusters. */
@@ -61,6 +97,24 @@ export async function areSetsKept(api: KubeApi): Promise<boolean> {
   const status = set?.['status'] as { readonly conditions?: readonly Condition[] } | undefined;
   return (status?.conditions ?? []).length > 0;
 }
+
+type EndpointSlice = KubeObject & {
+  readonly endpoints?: readonly { readonly addresses: readonly string[] }[];
+  readonly ports?: readonly { readonly name?: string; readonly port?: number }[];
+};
+
+type Pod = KubeObject & {
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly Pick<Condition, 'type' | 'status' | 'message'>[];
+    readonly containerStatuses?: readonly {
+      readonly state?: {
+        readonly running?: object;
+        readonly waiting?: { readonly reason?: string; readonly message?: string };
+      };
+    }[];
+  };
+};
 
 type DeploymentObject = KubeObject & {
   readonly spec?: {

@@ -42,6 +42,7 @@ export const SECRET = kind('', 'v1', 'Secret', 'Namespaced');
 export const SERVICE_ACCOUNT = kind('', 'v1', 'ServiceAccount', 'Namespaced');
 export const NODE = kind('', 'v1', 'Node', 'Cluster');
 export const POD = kind('', 'v1', 'Pod', 'Namespaced');
+export const ENDPOINT_SLICE = kind('discovery.k8s.io', 'v1', 'EndpointSlice', 'Namespaced');
 export const SELF_SUBJECT_ACCESS_REVIEW = kind(
   'authorization.k8s.io',
   'v1',

@@ -1,10 +1,13 @@
 import type { AgentPair, RegisteringPair } from '@berth/agent/options/agent-pairs';
 import { secretPlace } from '@berth/agent/options/credential-place';
+import type { AgentHealth } from '@berth/agent/agent-health';
 import type { RunAgentsOptions } from '@berth/agent/run-agents';
+import type { HttpListener } from '@berth/runtime/http/http-listener';
 import type { Command } from 'commander';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
 import {
   keyValue,
+  listenAddress,
   oneOf,
   positiveDuration,
   wholeNumber,
@@ -38,6 +41,7 @@ interface AgentFlags extends RegistrationFlags {
   readonly rawFeedback: boolean;
   readonly maxJsonRawLength: string;
   readonly logLevel: string;
+  readonly healthListen?: string;
 }
 
 const EXAMPLES = `
@@ -89,6 +93,7 @@ export const agentCommand: CliCommand = {
       .option('--raw-feedback', 'report objects, lists and fractions as JSON text', false)
       .option('--max-json-raw-length <n>', 'longest such JSON text, in bytes', '1024')
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
+      .option('--health-listen <host:port>', 'serve /healthz and /readyz, for the probes of a pod')
       .option(
         '--print-rbac [hub|managed]',
         'print the accounts and roles that the agent needs with these flags on the hub, on the managed cluster, or on both, and exit',
@@ -131,9 +136,37 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
   const { runAgents } = await import('@berth/agent/run-agents');
+  const { AgentHealth } = await import('@berth/agent/agent-health');
   const log = createLogger({ level, stream: io.stderr });
-  await runAgents({ pairs, settings, registration, env: io.env, clock, log }, io);
+  const health = new AgentHealth();
+  const listener = await serveHealth(flags, health);
+  if (listener !== undefined) log.info('health is served', { listen: listener.url });
+  try {
+    await runAgents({ pairs, settings, registration, env: io.env, clock, log, health }, io);
+  } finally {
+    await listener?.close();
+  }
   return 0;
+}
+
+/** `/healthz`: the process answers. `/readyz`: at least one of its agents works; the text names those that do not. */
+async function serveHealth(
+  { healthListen }: AgentFlags,
+  health: AgentHealth,
+): Promise<HttpListener | undefined> {
+  if (healthListen === undefined) return undefined;
+  const { listenHttp } = await import('@berth/runtime/http/http-listener');
+  return listenHttp(listenAddress('--health-listen', healthListen), (request, response) => {
+    const [status, text] = healthAnswer(request.url, health);
+    response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`);
+    return Promise.resolve();
+  });
+}
+
+function healthAnswer(path: string | undefined, { isReady, problems }: AgentHealth): [number, string] {
+  if (path === '/healthz') return [200, 'ok'];
+  if (path !== '/readyz') return [404, 'expected /healthz or /readyz'];
+  return [isReady ? 200 : 503, [isReady ? 'ok' : 'not ready', ...problems].join('\n')];
 }
 
 async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Promise<ExitCode> {

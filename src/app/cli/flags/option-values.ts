@@ -112,3 +112,14 @@ export function wrongOption(option: string, problem: string): InputError {
 export function wrongValue(option: string, got: string, expected: string): InputError {
   return wrongOption(option, `got ${JSON.stringify(got)}, expected ${expected}`);
 }
+
+/**
+ * Parses `HOST:PORT`, `:PORT` or `PORT`. Without a host, Berth listens on all addresses of the machine.
+ *
+ * @throws InputError for any other form
+ */
+export function listenAddress(flag: string, text: string): { readonly host: string; readonly port: number } {
+  const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw wrongValue(flag, text, 'HOST:PORT');
+  return { host: host === undefined || host === '' ? '0.0.0.0' : host, port: Number(port) };
+}

@@ -6,6 +6,7 @@ import { deploymentOf } from './deployment.ts';
 export const AGENT_DEPLOYMENT = 'klusterlet-agent';
 /** In hosted mode: the Secret with the kubeconfig of the managed cluster. */
 export const MANAGED_SECRET = 'external-managed-kubeconfig';
+const HEALTH_PORT = 8_080;
 const BOOTSTRAP_FOLDER = '/var/run/berth/bootstrap';
 const MANAGED_FOLDER = '/var/run/berth/managed';
 
@@ -56,6 +57,7 @@ function agentPod(agent: AgentInstallation, image: string): KubeObject {
     args: [
       'agent',
       `--cluster-name=${clusterName}`,
+      `--health-listen=0.0.0.0:${HEALTH_PORT}`,
       `--bootstrap-kubeconfig=${BOOTSTRAP_FOLDER}/kubeconfig`,
       `--hub-kubeconfig-secret=${namespace}/${HUB_KUBECONFIG_SECRET}`,
       // The empty name means the cluster of the pod.
@@ -67,5 +69,7 @@ function agentPod(agent: AgentInstallation, image: string): KubeObject {
       ...(isHosted ? [{ volume: 'managed', secret: MANAGED_SECRET, path: MANAGED_FOLDER }] : []),
     ],
     folders: [],
+    probes: { port: HEALTH_PORT, scheme: 'HTTP' },
+    requests: { cpu: '20m', memory: '128Mi' },
   });
 }

@@ -18,6 +18,7 @@ import {
   MANAGED_CLUSTER_SET,
   NAMESPACE,
   NODE,
+  POD,
   SECRET,
   SELF_SUBJECT_REVIEW,
 } from '@berth/kube/model/kinds';
@@ -88,6 +89,7 @@ const join = async (...args: readonly string[]) =>
     ...args,
   );
 
+const POD_FLAGS = ['--data=/var/lib/berth', '--listen=0.0.0.0:8080', '--admission-listen=:9443'] as const;
 const SERVE_FLAGS = ['--embedded', '--registration=all', '--addons=all'] as const;
 
 const namespace = async (api: HttpKubeApi, name: string): Promise<KubeObject | undefined> =>
@@ -260,6 +262,55 @@ describe('berth init', () => {
     expect(later.stdout).toContain('berth serve --embedded --registration=all');
   });
 
+  it('adds flags of berth serve to those that run, and removes none without being asked', async () => {
+    asKubernetes();
+    await onHub().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
+    const podSpec = async () => {
+      const found = await onHub().get(DEPLOYMENT, { namespace: 'berth-system', name: 'berth' });
+      return (found?.['spec'] as { template: { spec: PodSpec } }).template.spec;
+    };
+    const argsOf = ({ containers: [container] }: PodSpec) => container?.args.slice(1);
+    await berth('init');
+    const repo = ['--repo=https://git.example.org/fleet.git', '--git-token-file=/etc/berth/git/token'];
+    const added = await berth('init', '--secret', 'git', '--', ...repo, '--poll', '5s');
+    expect(added.stdout).toContain(`    + ${repo[0]}\n    + ${repo[1]}\n    + --poll 5s\n`);
+    expect(argsOf(await podSpec())).toEqual([...POD_FLAGS, ...SERVE_FLAGS, ...repo, '--poll', '5s']);
+    expect((await podSpec()).containers[0]?.volumeMounts).toContainEqual({
+      ...{ name: 'secret-1', mountPath: '/etc/berth/git', readOnly: true },
+    });
+    const changed = await berth('init', '--', '--poll=1m');
+    expect(changed.stdout).toContain('    - --poll 5s\n    + --poll=1m\n');
+    const again = await berth('init');
+    expect(again.stdout).not.toContain('Flags of the controllers change');
+    expect(argsOf(await podSpec())).toEqual([...POD_FLAGS, ...SERVE_FLAGS, ...repo, '--poll=1m']);
+    const only = await berth(
+      'init',
+      '--only-these-flags',
+      '--',
+      '--registration=all',
+      '--tls-cert=c',
+      '--tls-key=k',
+    );
+    expect(only.stdout).toContain(`    - --addons=all\n    - ${repo[0]}\n`);
+    expect(argsOf(await podSpec())).toEqual([
+      ...POD_FLAGS,
+      ...['--registration=all', '--tls-cert=c', '--tls-key=k'],
+    ]);
+    expect((await podSpec()).containers[0]?.livenessProbe.httpGet.scheme).toBe('HTTPS');
+    expect((await podSpec()).volumes.some((volume) => 'secret' in volume)).toBe(false);
+    const refused = await berth('init', '--', '--no-such-flag');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("'--no-such-flag'") as string });
+  });
+
+  interface PodSpec {
+    readonly containers: readonly {
+      readonly args: readonly string[];
+      readonly volumeMounts: readonly object[];
+      readonly livenessProbe: { readonly httpGet: { readonly scheme: string } };
+    }[];
+    readonly volumes: readonly object[];
+  }
+
   it('runs the controllers as a Deployment where there are nodes, and says what they wait for', async () => {
     asKubernetes();
     await onHub().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
@@ -276,7 +327,8 @@ describe('berth init', () => {
             containers: [
               {
                 image: 'registry.example.org/fleet/berth:9.8.7',
-                args: ['serve', ...SERVE_FLAGS, '--admission-listen=:9443', '--data=/var/lib/berth'],
+                args: ['serve', ...POD_FLAGS, ...SERVE_FLAGS],
+                readinessProbe: { httpGet: { path: '/readyz', port: 8080, scheme: 'HTTP' } },
               },
             ],
           },
@@ -363,18 +415,35 @@ describe('berth join', () => {
     expect((await join('--wait', '--timeout', '1')).code).toBe(2);
   });
 
-  it('waits for the registration where the Deployment is ready, too', async () => {
+  /** A pod of the agent's Deployment, with this state of its container. */
+  async function agentPod(state: object): Promise<void> {
+    const key = { namespace: 'open-cluster-management-agent', name: 'klusterlet-agent-1' };
+    const metadata = { ...key, labels: { app: 'klusterlet-agent' } };
+    const spec = { containers: [{ name: 'berth', image: 'berth' }] };
+    await onCluster().create(POD, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
+    const container = { name: 'berth', image: 'berth', imageID: '', ready: false, restartCount: 0, state };
+    const status = { phase: 'running' in state ? 'Running' : 'Pending', containerStatuses: [container] };
+    await onCluster().mergePatch(POD, key, { status }, { subresource: 'status' });
+  }
+
+  it('waits for the registration where the pod runs, too', async () => {
     asKubernetes();
     await onCluster().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
     await join();
-    const key = { namespace: 'open-cluster-management-agent', name: 'klusterlet-agent' };
-    const { generation = 0 } = (await onCluster().get(DEPLOYMENT, key))?.metadata ?? {};
-    const status = { observedGeneration: generation, replicas: 1, readyReplicas: 1, availableReplicas: 1 };
-    await onCluster().mergePatch(DEPLOYMENT, key, { status }, { subresource: 'status' });
+    await agentPod({ running: {} });
     const { code, stderr } = await join('--wait', '--timeout', '1');
     expect(stderr).toContain('cluster edge: its agent has not asked the hub yet');
     expect(stderr).toContain('logs deployment/klusterlet-agent');
     expect(code).toBe(2);
+  });
+
+  it('says why the pod of the agent does not start', async () => {
+    asKubernetes();
+    await onCluster().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
+    await join();
+    await agentPod({ waiting: { reason: 'ImagePullBackOff', message: 'no such image' } });
+    const { stderr } = await join('--wait', '--timeout', '1');
+    expect(stderr).toContain('klusterlet-agent: its pod cannot start: ImagePullBackOff: no such image');
   });
 
   it('puts the agent into a Deployment where there are nodes', async () => {

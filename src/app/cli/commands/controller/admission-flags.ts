@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import type { WebhookAddress } from '../../../../core/registration/webhooks/webhook-configurations.ts';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
 import type { ServeAdmissionOptions } from '../../../settings/serve-options.ts';
-import { wrongOption, wrongValue } from '../../flags/option-values.ts';
-import { listenAddress } from './listen-flags.ts';
+import { listenAddress, wrongOption, wrongValue } from '../../flags/option-values.ts';
 
 /** Flags that make `berth serve` check clusters, sets and bindings for a hub without OCM's webhooks. */
 export interface AdmissionFlags {

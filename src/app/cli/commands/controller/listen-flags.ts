@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { WEBHOOK_PROVIDERS, type WebhookProvider } from '@berth/forge/event/webhook-event';
 import type { ServeHttpOptions } from '../../../settings/serve-options.ts';
-import { wrongOption, wrongValue } from '../../flags/option-values.ts';
+import { listenAddress, wrongOption, wrongValue } from '../../flags/option-values.ts';
 
 /** The flags about what `berth serve` serves. */
 export interface ListenFlags {
@@ -79,17 +79,6 @@ export function httpOptions(listen: string, flags: ListenFlags): ServeHttpOption
     ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { certFile: tlsCert, keyFile: tlsKey } }),
     webhookSecretFiles,
   };
-}
-
-/**
- * Parses `HOST:PORT`, `:PORT` or `PORT`. Without a host, Berth listens on all addresses of the machine.
- *
- * @throws InputError for any other form
- */
-export function listenAddress(flag: string, text: string): { readonly host: string; readonly port: number } {
-  const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === undefined || Number(port) > 65_535) throw wrongValue(flag, text, 'HOST:PORT');
-  return { host: host === undefined || host === '' ? '0.0.0.0' : host, port: Number(port) };
 }
 
 function webhookSecretFile(text: string): [WebhookProvider, string] {

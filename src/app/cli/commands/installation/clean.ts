@@ -62,16 +62,20 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { hasOcmOperator } = await import('../../../../controllers/installation/installed-state.ts');
   const { removeWebhooks } = await import('../../../../controllers/admission/hub-webhooks.ts');
-  const { CLUSTER_INFO, controllerObjects, controllersFolder, hubObjects, WEBHOOKS } = await import(
-    './hub-installation.ts'
-  );
-  const pid = await stopBackground(controllersFolder(io, hub.server), clock);
+  const { CLUSTER_INFO, controllerObjects, controllersFolder, hubObjects, WEBHOOKS, ...settings } =
+    await import('./hub-installation.ts');
+  const folder = controllersFolder(io, hub.server);
+  const installed = (await settings.installedSettings(hub)) ??
+    settings.backgroundSettings(folder) ?? { flags: settings.flagsBefore(undefined, true), secrets: [] };
+  const pid = await stopBackground(folder, clock);
   if (pid !== undefined) io.stdout.write(`Stopped the controllers, process ${String(pid)}\n`);
   const info: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: CLUSTER_INFO };
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   if (isOcms)
     io.stdout.write('OCM’s cluster manager manages this hub, so the account and rights for joining stay\n');
-  const objects = isOcms ? await controllerObjects(io, '') : [...(await hubObjects(io, '')), info];
+  const objects = isOcms
+    ? await controllerObjects(io, '', installed)
+    : [...(await hubObjects(io, '', installed)), info];
   const installation = installationOf(io, hub, { installer: 'init', clock });
   // First the controllers and their rights, which would write the webhooks again.
   const count = (await deleteObjects(installation, objects)) + (await removeWebhooks(hub, WEBHOOKS));

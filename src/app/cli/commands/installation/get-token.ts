@@ -1,4 +1,4 @@
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { InputError } from '@berth/runtime/errors';
 import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
 import {
@@ -59,14 +59,37 @@ async function getToken(io: CliIo, flags: TokenFlags): Promise<ExitCode> {
   return 0;
 }
 
+/**
+ * The address of the hub in the command. A loopback address leads pods to themselves, so that of the Service of the API
+ * server takes its place where the hub runs pods: clusters in the same network reach it.
+ */
+async function addressForPods(io: CliIo, hub: KubeApi & ServerEndpoints): Promise<string> {
+  const { isLoopbackHost } = await import('@berth/runtime/loopback-host');
+  if (!isLoopbackHost(new URL(hub.server).hostname)) return hub.server;
+  const { runsPods, apiServerEndpoint } = await import(
+    '../../../../controllers/installation/installed-state.ts'
+  );
+  const server = (await runsPods(hub)) ? await apiServerEndpoint(hub) : undefined;
+  if (server === undefined) return hub.server;
+  io.stderr.write(
+    `the kubeconfig names ${hub.server}, which pods cannot reach: the command names ${server}, from the EndpointSlice default/kubernetes\n`,
+  );
+  return server;
+}
+
 /** @throws InputError when `berth init` has not been run on the hub */
-export async function joinTicket(io: CliIo, hub: KubeApi, flags: HubFlags): Promise<JoinTicket> {
+export async function joinTicket(
+  io: CliIo,
+  hub: KubeApi & ServerEndpoints,
+  flags: HubFlags,
+): Promise<JoinTicket> {
   const { requestToken } = await import('@berth/kube/request-token');
   const { authorityHashes } = await import('../../../../controllers/installation/authority-hash.ts');
   try {
     const token = await requestToken(hub, BOOTSTRAP_ACCOUNT, TOKEN_SECONDS);
     const { caData = '' } = await serverEntry(io, flags);
-    return { token, server: hub.server, caHashes: authorityHashes(Buffer.from(caData, 'base64').toString()) };
+    const server = await addressForPods(io, hub);
+    return { token, server, caHashes: authorityHashes(Buffer.from(caData, 'base64').toString()) };
   } catch (error) {
     if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
     const { namespace, name } = BOOTSTRAP_ACCOUNT;

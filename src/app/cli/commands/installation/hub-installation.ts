@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -5,11 +6,14 @@ import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
-import { deploymentOf } from '../../../../core/registration/install/deployment.ts';
+import { deploymentOf, type ProcessDeployment } from '../../../../core/registration/install/deployment.ts';
+import { addFlags, flagValue } from '../../../../core/registration/install/serve-flags.ts';
+import { isInstalledBy } from '../../../../core/registration/install/installed-object.ts';
 import { planDefaultSet, DEFAULT_SETS } from '@berth/ocm/registration/default-sets';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
+import { InputError } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
-import { berthHome } from '../../../background/background-process.ts';
+import { berthHome, writePrivate } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';
 import {
@@ -25,10 +29,50 @@ export const CONTROLLERS = { namespace: DEFAULT_NAMESPACE, name: 'berth' } as co
 export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' } as const;
 const DATA = '/var/lib/berth';
 const WEBHOOK_PORT = 9443;
-/** The controllers run without a Git source, decide all placements, and handle registration and add-ons. */
-const SERVE = ['serve', '--embedded', '--registration=all', '--addons=all'];
-/** As pods, the controllers also answer OCM's webhooks. */
-const SERVE_PODS = [...SERVE, `--admission-listen=:${WEBHOOK_PORT}`];
+/** At first the controllers run without a Git source, decide all placements, and handle registration and add-ons. */
+const FIRST_DUTIES = ['--embedded', '--registration=all', '--addons=all'];
+/** What a pod needs: a place for its files, an address for probes and clients, and one for OCM's webhooks. */
+const POD_FLAGS = [`--data=${DATA}`, '--listen=0.0.0.0:8080', `--admission-listen=:${WEBHOOK_PORT}`];
+const SECRETS = '/etc/berth';
+
+/** How the controllers run: the flags of `berth serve`, and the Secrets that hold the files which flags name. */
+export interface ControllerSettings {
+  readonly flags: readonly string[];
+  /** Names of Secrets in berth-system. Each is a folder below /etc/berth. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * The flags that the controllers have before any are added.
+ * @param running of those that run; undefined: none run, and they get their first duties
+ */
+export function flagsBefore(
+  running: Pick<ControllerSettings, 'flags'> | undefined,
+  isForPods: boolean,
+): readonly string[] {
+  return addFlags(isForPods ? POD_FLAGS : [], running?.flags ?? FIRST_DUTIES);
+}
+
+/** The settings of the Deployment that `berth init` wrote; undefined if there is none. */
+export async function installedSettings(hub: KubeApi): Promise<ControllerSettings | undefined> {
+  const { DEPLOYMENT } = await import('@berth/kube/model/kinds');
+  const found = (await hub.get(DEPLOYMENT, CONTROLLERS)) as ControllerDeployment | undefined;
+  if (found === undefined || !isInstalledBy(found, 'init')) return undefined;
+  const { containers = [], volumes = [] } = found.spec?.template?.spec ?? {};
+  const [, ...flags] = containers[0]?.args ?? [];
+  return { flags, secrets: volumes.flatMap(({ secret }) => secret?.secretName ?? []) };
+}
+
+type ControllerDeployment = KubeObject & {
+  readonly spec?: {
+    readonly template?: {
+      readonly spec?: {
+        readonly containers?: readonly { readonly args?: readonly string[] }[];
+        readonly volumes?: readonly { readonly secret?: { readonly secretName?: string } }[];
+      };
+    };
+  };
+};
 
 /**
  * The definitions of OCM's kinds that the hub does not serve yet.
@@ -60,7 +104,13 @@ async function controllerRights(io: CliIo, flags: readonly string[]): Promise<re
   const { runCommands } = await import('../run-commands.ts');
   const { serveCommand } = await import('../controller/serve.ts');
   const stdout = new PassThrough();
-  await runCommands([serveCommand], [...flags, '--print-rbac'], { ...io, stdout });
+  const code = await runCommands([serveCommand], ['serve', ...flags, '--print-rbac'], { ...io, stdout });
+  if (code !== 0)
+    throw new InputError('refuses these flags, as it says above', {
+      code: 'install.flags',
+      subject: 'berth serve',
+      hint: `give only flags of berth serve after --; they are: ${flags.join(' ')}`,
+    });
   return objectsIn(await text(stdout.end()));
 }
 
@@ -68,8 +118,12 @@ async function controllerRights(io: CliIo, flags: readonly string[]): Promise<re
  * The objects of the controllers and of joining clusters.
  * @param image absent: no pod runs the controllers
  */
-export async function hubObjects(io: CliIo, image: string | undefined): Promise<readonly KubeObject[]> {
-  return [...bootstrapObjects(), ...(await controllerObjects(io, image))];
+export async function hubObjects(
+  io: CliIo,
+  image: string | undefined,
+  settings: ControllerSettings,
+): Promise<readonly KubeObject[]> {
+  return [...bootstrapObjects(), ...(await controllerObjects(io, image, settings))];
 }
 
 /**
@@ -79,9 +133,10 @@ export async function hubObjects(io: CliIo, image: string | undefined): Promise<
 export async function controllerObjects(
   io: CliIo,
   image: string | undefined,
+  settings: ControllerSettings,
 ): Promise<readonly KubeObject[]> {
-  if (image === undefined) return controllerRights(io, SERVE);
-  return [...(await controllerRights(io, SERVE_PODS)), WEBHOOK_SERVICE, podOf(image)];
+  const rights = await controllerRights(io, settings.flags);
+  return [...rights, ...(image === undefined ? [] : podObjects(image, settings))];
 }
 
 /** How the hub reaches the webhooks. */
@@ -94,17 +149,40 @@ const WEBHOOK_SERVICE: KubeObject = {
   spec: { selector: { app: CONTROLLERS.name }, ports: [{ port: WEBHOOKS.port, targetPort: WEBHOOK_PORT }] },
 };
 
-function podOf(image: string): KubeObject {
+/** The Deployment, and the Services by which others reach it. */
+function podObjects(image: string, settings: ControllerSettings): readonly KubeObject[] {
+  const { port } = probesOf(settings.flags);
+  const { name } = CONTROLLERS;
+  const ports = [{ name: 'http', port, targetPort: port }];
+  const spec = { selector: { app: name }, ports };
+  return [
+    podOf(image, settings),
+    WEBHOOK_SERVICE,
+    { apiVersion: 'v1', kind: 'Service', metadata: { ...CONTROLLERS, labels: { app: name } }, spec },
+  ];
+}
+
+function probesOf(flags: readonly string[]): ProcessDeployment['probes'] {
+  const [, port = ''] = /:?(\d+)$/.exec(flagValue(flags, '--listen') ?? '') ?? [];
+  return { port: Number(port), scheme: flagValue(flags, '--tls-cert') === undefined ? 'HTTP' : 'HTTPS' };
+}
+
+function podOf(image: string, { flags, secrets }: ControllerSettings): KubeObject {
   return deploymentOf({
     ...CONTROLLERS,
     account: CONTROLLERS.name,
     image,
-    args: [...SERVE_PODS, `--data=${DATA}`],
-    secrets: [],
+    args: ['serve', ...flags],
+    secrets: secrets.map((secret, index) => ({
+      ...{ volume: `secret-${index + 1}`, secret },
+      path: `${SECRETS}/${secret}`,
+    })),
     folders: [
       { volume: 'data', path: DATA },
       { volume: 'tmp', path: '/tmp' },
     ],
+    probes: probesOf(flags),
+    requests: { cpu: '50m', memory: '256Mi' },
   });
 }
 
@@ -125,8 +203,22 @@ export function controllersFolder(io: CliIo, server: string): string {
   return path.join(berthHome(io.env), 'controllers', sha256(server).slice(0, 12));
 }
 
-/** The arguments of the controllers, with the kubeconfig in their folder. */
-export function controllersArgs(folder: string): readonly string[] {
-  const data = path.join(folder, 'data');
-  return [...SERVE, `--data=${data}`, `--kubeconfig=${path.join(folder, 'hub.kubeconfig')}`];
+const FLAGS_FILE = 'flags.json';
+
+/** The settings of controllers that run in the background; undefined if there are none. */
+export function backgroundSettings(folder: string): ControllerSettings | undefined {
+  const file = path.join(folder, FLAGS_FILE);
+  if (!existsSync(file)) return undefined;
+  return { flags: JSON.parse(readFileSync(file, 'utf8')) as readonly string[], secrets: [] };
+}
+
+/** Stores the flags of controllers that start now. */
+export function storeFlags(folder: string, flags: readonly string[]): void {
+  writePrivate(folder, FLAGS_FILE, JSON.stringify(flags));
+}
+
+/** The arguments of `berth`, with the data and the kubeconfig in the folder. */
+export function controllersArgs(folder: string, flags: readonly string[]): readonly string[] {
+  const own = [`--data=${path.join(folder, 'data')}`, `--kubeconfig=${path.join(folder, 'hub.kubeconfig')}`];
+  return ['serve', ...flags, ...own];
 }

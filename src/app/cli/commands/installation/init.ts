@@ -6,6 +6,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { printable } from '@berth/runtime/text/printable';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
+import { addFlags, changedFlags } from '../../../../core/registration/install/serve-flags.ts';
 import type { ActiveController } from '../../../../core/registration/install/active-controllers.ts';
 import {
   joinCommand,
@@ -16,10 +17,10 @@ import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { refuseFlags } from '../../flags/option-values.ts';
+import { refuseFlags, wrongOption } from '../../flags/option-values.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { accountKubeconfig, serverEntry } from './account-kubeconfig.ts';
-import { CLUSTER_INFO } from './hub-installation.ts';
+import { CLUSTER_INFO, type ControllerSettings } from './hub-installation.ts';
 import { joinTicket, NO_BOOTSTRAP_TOKENS } from './get-token.ts';
 import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
 import { type InstallFlags, showObjects, waitUntil } from './run-installation.ts';
@@ -28,6 +29,8 @@ interface InitFlags extends HubFlags, InstallFlags {
   readonly output: OutputFormat | 'text';
   readonly outputJoinCommandFile?: string;
   readonly controllers: boolean;
+  readonly secret?: readonly string[];
+  readonly onlyTheseFlags: boolean;
 }
 
 const HELP = `
@@ -37,12 +40,18 @@ without nodes, such as the embedded one, they run in the background on this mach
 runs, its controllers stay in charge and none are added. The same applies if other controllers hold Leases; the command
 names them. A second run writes only what differs.
 
+Flags of berth serve after -- give the controllers more to do, such as a Git repository. They are added to those that
+run; a flag that runs already gets the new value. The command prints what changes. Files that flags name come from
+Secrets of berth-system: --secret NAME mounts one at /etc/berth/NAME.
+
 Exit codes: 0 prepared, or nothing to do, 1 error, 2 prepared, but what --wait waits for is missing.
 
 Examples:
   berth init --wait --context hub
   berth init --output-file hub.yaml --dry-run       # print only
   berth init --no-controllers                       # if berth serve --registration all runs already
+  berth init --wait -- --repo=https://git.example.org/fleet.git --ref=main
+  berth init --secret git -- --repo=https://git.example.org/fleet.git --git-token-file=/etc/berth/git/token
 `;
 
 const REFUSED = {
@@ -68,19 +77,22 @@ export const initCommand: CliCommand = {
       .option(
         '--output-join-command-file <file>',
         'also write the join command to a file; it contains a token',
-      );
+      )
+      .option('--secret <name...>', 'a Secret of berth-system whose files flags of berth serve name')
+      .option('--only-these-flags', 'remove flags of berth serve that run and are not given', false)
+      .argument('[flags...]', 'after --: flags of berth serve for the controllers');
     refuseFlags(addInstallFlags(addHubFlags(command), 'the controllers are ready'), REFUSED)
       .addHelpText('after', HELP)
-      .action(run((io, flags: InitFlags) => init(io, flags)));
+      .action(run((io, given: readonly string[], flags: InitFlags) => init(io, flags, given)));
   },
 };
 
-async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
+async function init(io: CliIo, flags: InitFlags, given: readonly string[]): Promise<ExitCode> {
   const image = await imageOf(flags);
   const isForPrograms = flags.output === 'json' || flags.output === 'yaml';
   const print = (line: string): void => void (isForPrograms ? io.stderr : io.stdout).write(`${line}\n`);
   await withHub(io, flags, async (hub) => {
-    const prepared = await prepare(io, hub, flags, { image, print });
+    const prepared = await prepare(io, hub, flags, { image, print, given });
     if (!prepared) return;
     const ticket = await joinTicket(io, hub, flags);
     const command = joinCommand(ticket);
@@ -101,6 +113,8 @@ async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
 interface Preparation {
   readonly image: string;
   readonly print: (line: string) => void;
+  /** Flags of `berth serve`. */
+  readonly given: readonly string[];
 }
 
 /** @returns whether anything was written to the hub */
@@ -108,7 +122,7 @@ async function prepare(
   io: CliIo,
   hub: KubeApi & ServerEndpoints,
   flags: InitFlags,
-  { image, print }: Preparation,
+  { image, print, given }: Preparation,
 ): Promise<boolean> {
   const { hasOcmOperator, findOtherControllers, runsPods } = await import(
     '../../../../controllers/installation/installed-state.ts'
@@ -117,13 +131,21 @@ async function prepare(
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { hubObjects, missingDefinitions, missingSets } = await import('./hub-installation.ts');
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
-  const others = isOcms ? [] : await findOtherControllers(hub, clock.now());
-  const installsControllers = flags.controllers && !isOcms && others.length === 0;
   const isForPods = await runsPods(hub);
+  const running = await runningSettings(io, hub, isForPods);
+  const others = isOcms || running !== undefined ? [] : await findOtherControllers(hub, clock.now());
+  const installsControllers = flags.controllers && !isOcms && others.length === 0;
   if (!isForPods || !installsControllers) refuseImage(flags, 'the hub');
+  if (!installsControllers) refuseServeFlags(flags, given);
+  if (!isForPods && flags.secret !== undefined)
+    throw wrongOption(
+      '--secret',
+      'has no effect here: the hub runs no pods, so the files are on this machine',
+    );
   const definitions = await missingDefinitions(hub, isForPods && installsControllers);
+  const settings = await newSettings(running, { flags, given, isForPods, print });
   const objects = installsControllers
-    ? await hubObjects(io, isForPods ? image : undefined)
+    ? await hubObjects(io, isForPods ? image : undefined, settings)
     : bootstrapObjects();
   const info = isForPods ? [] : await clusterInfo(io, hub, flags);
   const isWritten = await showObjects(io, flags, [...definitions, ...objects, ...info], 'init');
@@ -138,9 +160,52 @@ async function prepare(
   const { createIfAbsent } = await import('@berth/kube/create-if-absent');
   if (!isOcms && !others.some(({ keepsSets }) => keepsSets))
     for (const set of await missingSets(hub)) await createIfAbsent(hub, MANAGED_CLUSTER_SET, set);
-  if (installsControllers && !isForPods) await startControllersHere(io, hub, flags, print);
+  if (installsControllers && !isForPods)
+    await startControllersHere(io, hub, flags, { print, settings, running });
   if (installsControllers && flags.wait) await waitForControllers(io, hub, flags, isForPods);
   return true;
+}
+
+/** The settings of the controllers that an earlier `berth init` started. */
+async function runningSettings(
+  io: CliIo,
+  hub: KubeApi & ServerEndpoints,
+  isForPods: boolean,
+): Promise<ControllerSettings | undefined> {
+  const { backgroundSettings, controllersFolder, installedSettings } = await import('./hub-installation.ts');
+  return isForPods ? installedSettings(hub) : backgroundSettings(controllersFolder(io, hub.server));
+}
+
+interface NewSettings {
+  readonly flags: InitFlags;
+  readonly given: readonly string[];
+  readonly isForPods: boolean;
+  readonly print: (line: string) => void;
+}
+
+/** The settings from now on. What changes of those that run is printed. */
+async function newSettings(
+  running: ControllerSettings | undefined,
+  { flags: { onlyTheseFlags, secret = [] }, given, isForPods, print }: NewSettings,
+): Promise<ControllerSettings> {
+  const { flagsBefore } = await import('./hub-installation.ts');
+  const before = flagsBefore(running, isForPods);
+  const flags = addFlags(onlyTheseFlags ? flagsBefore({ flags: [] }, isForPods) : before, given);
+  const changes = changedFlags(before, flags);
+  if (changes.length > 0) print(`Flags of the controllers change:\n${indented(changes)}`);
+  return { flags, secrets: [...new Set([...(onlyTheseFlags ? [] : (running?.secrets ?? [])), ...secret])] };
+}
+
+const indented = (lines: readonly string[]): string => lines.map((line) => `    ${line}`).join('\n');
+
+/** @throws InputError for flags that no controllers would get */
+function refuseServeFlags({ secret, onlyTheseFlags }: InitFlags, given: readonly string[]): void {
+  if (given.length === 0 && secret === undefined && !onlyTheseFlags) return;
+  throw new InputError('have no effect: this command adds no controllers', {
+    code: 'cli.option',
+    subject: 'Flags of berth serve',
+    hint: 'give them to the controllers that run on the hub',
+  });
 }
 
 const NO_CONTROLLERS_ADDED =
@@ -150,26 +215,38 @@ function keepsDutiesText({ name, lease, holder, does }: ActiveController): strin
   return `${name} is running (Lease ${lease}, held by ${printable(holder)}) and keeps its duties: ${does}`;
 }
 
-/** Runs the controllers of a hub that cannot run pods. */
+interface StartedHere {
+  readonly print: (line: string) => void;
+  readonly settings: ControllerSettings;
+  readonly running: ControllerSettings | undefined;
+}
+
+/** Runs the controllers of a hub that cannot run pods. They start again with other flags. */
 async function startControllersHere(
   io: CliIo,
   hub: KubeApi,
   flags: InitFlags,
-  print: (line: string) => void,
+  { print, settings, running }: StartedHere,
 ): Promise<void> {
-  const { logOf, runningPid, startBackground, writePrivate } = await import(
+  const { logOf, runningPid, startBackground, stopBackground, writePrivate } = await import(
     '../../../background/background-process.ts'
   );
-  const { CONTROLLERS, controllersArgs, controllersFolder } = await import('./hub-installation.ts');
+  const { systemClock } = await import('@berth/runtime/clock/system-clock');
+  const { CONTROLLERS, controllersArgs, controllersFolder, flagsBefore, storeFlags } = await import(
+    './hub-installation.ts'
+  );
   const folder = controllersFolder(io, hub.server);
-  if (runningPid(folder) !== undefined) return;
+  const differs = changedFlags(flagsBefore(running, false), settings.flags).length > 0;
+  if (runningPid(folder) !== undefined && !differs) return;
+  if (flags.start) await stopBackground(folder, systemClock);
   const kubeconfig = await accountKubeconfig(hub, CONTROLLERS, await serverEntry(io, flags));
   writePrivate(folder, 'hub.kubeconfig', kubeconfig);
-  const args = controllersArgs(folder);
+  const args = controllersArgs(folder, settings.flags);
   if (!flags.start) {
     print(`The hub runs no pods: run its controllers on this machine.\n\n    berth ${args.join(' ')}\n`);
     return;
   }
+  storeFlags(folder, settings.flags);
   const pid = startBackground({ folder, args, env: io.env });
   print(
     `The hub runs no pods: its controllers run on this machine as process ${String(pid)}, log ${logOf(folder)}`,
@@ -182,7 +259,9 @@ async function waitForControllers(
   flags: InitFlags,
   isForPods: boolean,
 ): Promise<void> {
-  const { areSetsKept, podsOf } = await import('../../../../controllers/installation/installed-state.ts');
+  const { areSetsKept, podProblem, podsOf } = await import(
+    '../../../../controllers/installation/installed-state.ts'
+  );
   const { logOf, runningPid } = await import('../../../background/background-process.ts');
   const { CONTROLLERS, controllersFolder } = await import('./hub-installation.ts');
   const folder = controllersFolder(io, hub.server);
@@ -200,7 +279,9 @@ async function waitForControllers(
       });
     const pods = isForPods ? await podsOf(hub, CONTROLLERS) : undefined;
     const isReady = (pods === undefined || pods.available > 0) && (await areSetsKept(hub));
-    return isReady ? undefined : pending;
+    if (isReady) return undefined;
+    const problemOfPod = isForPods ? await podProblem(hub, CONTROLLERS) : undefined;
+    return problemOfPod === undefined ? pending : { ...pending, problem: `${problem}: ${problemOfPod}` };
   });
 }
 

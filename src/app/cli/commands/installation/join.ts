@@ -234,28 +234,25 @@ interface Place {
   readonly folder: string | undefined;
 }
 
-/** Waits until the agent runs, as far as the cluster shows it, and has registered at the hub, which alone proves it. */
+/** Waits until the agent has asked the hub, which alone proves that it runs. Until then its pod may say why it does not. */
 async function waitForAgent(io: CliIo, api: KubeApi, input: JoinInput, place: Place): Promise<void> {
   const { flags, request, hub } = input;
   await withBootstrapHub(io, hub, request.token, (there) =>
-    waitUntil(
-      io,
-      flags,
-      async () =>
-        (place.isForPods ? await missingPod(api, place.namespace) : undefined) ??
-        (await missingRequest(there, request.clusterName, await agentHint(place))),
-    ),
+    waitUntil(io, flags, async () => {
+      const pending = await missingRequest(there, request.clusterName, await agentHint(place));
+      return pending && ((place.isForPods ? await missingPod(api, place.namespace) : undefined) ?? pending);
+    }),
   );
 }
 
 async function missingPod(api: KubeApi, namespace: string): Promise<Pending | undefined> {
-  const { podsOf } = await import('../../../../controllers/installation/installed-state.ts');
-  const pods = await podsOf(api, { namespace, name: AGENT_DEPLOYMENT });
-  if ((pods?.available ?? 0) > 0) return undefined;
+  const { podProblem } = await import('../../../../controllers/installation/installed-state.ts');
+  const problem = await podProblem(api, { namespace, name: AGENT_DEPLOYMENT });
+  if (problem === undefined) return undefined;
   return {
     subject: `Deployment ${namespace}/${AGENT_DEPLOYMENT}`,
-    problem: 'has no running pod yet',
-    hint: `kubectl -n ${namespace} get pod shows the reason`,
+    problem,
+    hint: `kubectl -n ${namespace} describe pod shows the reason`,
     code: NOT_READY,
   };
 }

@@ -130,7 +130,7 @@ export interface Pending {
 }
 
 /**
- * Waits until nothing is missing.
+ * Waits until nothing is missing. Says what is missing whenever that changes.
  * @param missing what is missing now
  * @throws InputError after the timeout, with what is missing then
  */
@@ -141,9 +141,13 @@ export async function waitUntil(
 ): Promise<void> {
   const { systemClock } = await import('@berth/runtime/clock/system-clock');
   const deadlineMs = systemClock.now() + timeoutOf(flags);
+  let said: string | undefined;
   for (;;) {
     const pending = await missing();
     if (pending === undefined) return;
+    const step = `${pending.subject}: ${pending.problem}`;
+    if (step !== said) io.stderr.write(`waiting: ${printable(step)}\n`);
+    said = step;
     if (systemClock.now() >= deadlineMs || io.signal.aborted)
       throw new InputError(pending.problem, { code: 'install.wait', ...pending });
     await sleep(systemClock, CHECK_INTERVAL_MS, io.signal);
