@@ -1,3 +1,4 @@
+import { toleratedUntilMs } from '@berth/placement/filter/toleration-class';
 import { NextScoreExpiry } from '@berth/placement/prioritize/score-expiry';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -294,7 +295,7 @@ export class SchedulingLoop {
     this.#cycles += 1;
     this.#options.onCycle?.(tookMs);
     let againAtMs = this.#nextScoreEnd.after(start) ?? Infinity;
-    for (const { requeueAtMs = Infinity } of results.values()) againAtMs = Math.min(againAtMs, requeueAtMs);
+    for (const result of results.values()) againAtMs = Math.min(againAtMs, toleratedUntilMs(result, start));
     this.#expiry.arm(againAtMs);
     // The first cycle makes the decisions; the second one, after they are published, prepares the
     // engine for incremental changes.

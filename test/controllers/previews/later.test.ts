@@ -40,6 +40,7 @@ status: {validUntil: "${until}", scores: [{name: free, value: ${value}}]}
 `;
 const byScore = `{numberOfClusters: 1, prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: room, scoreName: free}}, weight: 1}]}}`;
 const MAINTENANCE = '{key: maintenance, effect: NoSelect}';
+const BROKEN = '{key: broken, effect: NoSelect}';
 const SINCE_TEN = `{key: maintenance, effect: NoSelect, timeAdded: "2026-03-01T11:50:00Z"}`;
 
 const objectsOf = (documents: readonly string[]) => {
@@ -88,6 +89,17 @@ describe('a later change is in the plan', () => {
       head: fleet({ c1: MAINTENANCE, c2: MAINTENANCE, c3: MAINTENANCE }, metrics),
       want: [
         'shop/metrics would leave c1, c2, c3 one hour after the merge, when its toleration of a taint ends (tolerationSeconds), and is held then: RemovalBudgetExceeded',
+      ],
+    },
+    {
+      name: 'another result of a change that is held, which selects a cluster for as long as it is tolerated',
+      base: fleet({}, placement('db', `{numberOfClusters: 3, ${tolerating(3600).slice(1)}`)),
+      head: fleet(
+        { c1: BROKEN, c2: BROKEN, c3: BROKEN, c4: MAINTENANCE },
+        placement('db', `{numberOfClusters: 3, ${tolerating(3600).slice(1)}`),
+      ),
+      want: [
+        'shop/db would leave c1, c2, c3 and join c5, c6, c7 one hour after the merge, when its toleration of a taint ends (tolerationSeconds), and is held then: RemovalBudgetExceeded',
       ],
     },
     {
@@ -181,8 +193,7 @@ describe('a later change is in the plan', () => {
   });
 
   it('counts what the merge itself removes toward the budget of later changes', () => {
-    const refused = '{key: broken, effect: NoSelect}';
-    const taints = { c1: refused, c2: refused, c3: MAINTENANCE };
+    const taints = { c1: BROKEN, c2: BROKEN, c3: MAINTENANCE };
     const [later] = laterTexts(planOf(fleet({}, brief), fleet(taints, brief)));
     expect(later).toContain('would leave c3');
     expect(later).toContain(held);

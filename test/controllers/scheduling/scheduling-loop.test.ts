@@ -49,15 +49,17 @@ describe('a transition', () => {
   let published: Promise<void>;
   let cycle: () => Iterable<ScheduleResult>;
   let loop: SchedulingLoop;
+  let snapshot: Snapshot;
 
   beforeEach(() => {
     clock = new FakeClock();
+    snapshot = SNAPSHOT;
     stop = new AbortController();
     [queued, published] = [[], Promise.resolve()];
     loop = new SchedulingLoop({
       clock,
-      snapshot: () => SNAPSHOT,
-      transition: (snapshot) => onceThrough(snapshot, cycle()),
+      snapshot: () => snapshot,
+      transition: (start) => onceThrough(start, cycle()),
       onEach: () => undefined,
       whenPublished: () => published,
       onResult: () => undefined,
@@ -65,6 +67,23 @@ describe('a transition', () => {
     });
   });
   afterEach(() => stop.abort());
+
+  it('is made again when a toleration of a selected cluster ends, also of one that is not published', async () => {
+    const now = new Date(clock.now()).toISOString();
+    const taints = [{ key: 'drain', effect: 'NoSelect', timeAdded: now }];
+    const cluster = { metadata: { name: 'c1' }, spec: { taints } } as unknown as Snapshot['clusters'][number];
+    snapshot = { ...SNAPSHOT, now, clusters: [cluster] };
+    const tolerations = [{ key: 'drain', operator: 'Exists', tolerationSeconds: 60 }];
+    const result = resultOf('first', ['c1']);
+    cycle = () => [{ ...result, placement: { ...result.placement, spec: { tolerations } } as Placement }];
+    const run = loop.run(stop.signal);
+    await clock.advance(59_000);
+    const before = loop.cycles;
+    await clock.advance(2_000);
+    expect(loop.cycles).toBeGreaterThan(before);
+    stop.abort();
+    await run;
+  });
 
   it('is published only when all placements are decided, and lets others in meanwhile', async () => {
     const seenByOthers: (readonly string[])[] = [];

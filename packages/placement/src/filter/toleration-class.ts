@@ -1,6 +1,13 @@
-import { type Instant, compareInstants, addSeconds, parseRfc3339 } from '@berth/kube/model/rfc3339';
-import type { Taint } from '@berth/ocm/kind/managed-cluster';
-import type { Toleration } from '@berth/ocm/kind/placement';
+import {
+  type Instant,
+  compareInstants,
+  addSeconds,
+  epochMsOf,
+  parseRfc3339,
+} from '@berth/kube/model/rfc3339';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import type { Placement, Toleration } from '@berth/ocm/kind/placement';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
 import type { Bitset } from '../snapshot/bitset.ts';
 import { hasBit, makeFullBitset, putBit } from '../snapshot/bitset.ts';
 import type { ClusterIndex } from '../snapshot/cluster-index.ts';
@@ -161,4 +168,36 @@ export function matchTolerations(
     expired = { verdict: 'expired', toleration, until };
   }
   return expired ?? { verdict: 'refused' };
+}
+
+const clustersByName = oncePerList(
+  (clusters: readonly ManagedCluster[]) =>
+    new Map(clusters.map((cluster) => [cluster.metadata.name, cluster])),
+);
+
+/**
+ * When a decision must be made again because a toleration ends, in milliseconds since the epoch; Infinity: never. Its
+ * `requeueAtMs` counts, as in OCM, only clusters that are published. A decision that is held selects others as well.
+ */
+export function toleratedUntilMs(
+  decision: {
+    readonly placement: Placement;
+    readonly selected: readonly string[];
+    readonly requeueAtMs: number | undefined;
+  },
+  { now, clusters }: { readonly now: string; readonly clusters: readonly ManagedCluster[] },
+): number {
+  const { placement, selected, requeueAtMs: first = Infinity } = decision;
+  const { tolerations = [] } = placement.spec ?? {};
+  const at = parseRfc3339(now);
+  if (at === undefined || !tolerations.some(({ tolerationSeconds }) => tolerationSeconds !== undefined))
+    return first;
+  const known = clustersByName(clusters);
+  const ends = selected.flatMap((name) =>
+    (known.get(name)?.spec?.taints ?? []).flatMap((taint) => {
+      const judged = judgeTaint(taint, tolerations, { now: at, decided: false });
+      return judged.verdict === 'tolerated' && judged.until !== undefined ? [epochMsOf(judged.until)] : [];
+    }),
+  );
+  return ends.reduce((earliest, end) => Math.min(earliest, end), first);
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Taint } from '@berth/ocm/kind/managed-cluster';
-import type { Toleration } from '@berth/ocm/kind/placement';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import type { Placement, Toleration } from '@berth/ocm/kind/placement';
 import { instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import type { Instant } from '@berth/kube/model/rfc3339';
 import {
   TolerationClass,
   judgeTaint,
   matchTolerations,
+  toleratedUntilMs,
   tolerationProblem,
   toleratesTaint,
 } from '../../src/filter/toleration-class.ts';
@@ -87,6 +88,39 @@ describe('a toleration for a minute', () => {
     const want = { verdict: 'tolerated', toleration: forAnHour, until: at('2026-03-01T13:00:00Z') };
     expect(matchTolerations(taint(), [forAMinute, forAnHour], later)).toEqual(want);
     expect(matchTolerations(taint(), [forAnHour, forAMinute], later)).toEqual(want);
+  });
+});
+
+describe('toleratedUntilMs', () => {
+  const cluster = (name: string, ...taints: Taint[]): ManagedCluster => ({
+    ...{ apiVersion: 'cluster.open-cluster-management.io/v1', kind: 'ManagedCluster' },
+    ...{ metadata: { name }, spec: { taints } },
+  });
+  const clusters = [cluster('c1', taint()), cluster('c2', taint({ timeAdded: '2026-03-01T11:59:30Z' }))];
+  const untilMs = (
+    selected: readonly string[],
+    { now = ADDED, tolerations = [forAMinute], requeueAtMs = undefined as number | undefined } = {},
+  ): number => {
+    const metadata = { namespace: 'team-a', name: 'web' };
+    const placement = { metadata, spec: { tolerations } } as unknown as Placement;
+    return toleratedUntilMs({ placement, selected, requeueAtMs }, { now, clusters });
+  };
+
+  it.each([
+    { name: 'the first end of a selected cluster', selected: ['c1', 'c2'], want: '2026-03-01T12:00:30Z' },
+    { name: 'only of a selected one', selected: ['c1'], want: '2026-03-01T12:01:00Z' },
+  ])('is $name', ({ selected, want }) => {
+    expect(untilMs(selected)).toBe(Date.parse(want));
+  });
+
+  it('is what the decision says, if that is earlier', () => {
+    expect(untilMs(['c1'], { requeueAtMs: 7 })).toBe(7);
+  });
+
+  it('is never where no toleration ends', () => {
+    expect(untilMs(['c1'], { tolerations: [{ key: 'gpu', operator: 'Exists' }] })).toBe(Infinity);
+    expect(untilMs(['c1'], { now: '2026-03-01T12:01:00Z' })).toBe(Infinity);
+    expect(untilMs(['unknown'])).toBe(Infinity);
   });
 });
 

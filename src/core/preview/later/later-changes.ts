@@ -1,5 +1,6 @@
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { namespacedName } from '@berth/kube/model/object-ref';
+import { toleratedUntilMs } from '@berth/placement/filter/toleration-class';
 import { NextScoreExpiry } from '@berth/placement/prioritize/score-expiry';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
@@ -297,7 +298,7 @@ class Future {
   /** Finds the next instants. */
   #look(): readonly ScheduleResult[] {
     const results = this.#decider.results(this.#snapshot);
-    const ends = results.flatMap(({ requeueAtMs }) => requeueAtMs ?? []);
+    const ends = results.map((result) => toleratedUntilMs(result, this.#snapshot));
     this.tolerationMs = ends.reduce((first, end) => Math.min(first, Math.ceil(end)), Infinity);
     this.leaseMs = this.#leases.next(this.#snapshot);
     this.#scoreMs = this.#scores.after(this.#snapshot) ?? Infinity;
