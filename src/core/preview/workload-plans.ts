@@ -204,14 +204,12 @@ class ReplicaSetWorks {
     { published, takingWork }: { readonly published: Published; readonly takingWork: ReadonlySet<string> },
   ): readonly string[] {
     const works = onHub === undefined ? NO_WORKS : this.#worksOf(onHub);
-    const { namespace } = replicaSet.metadata;
     const referenced = placementNamesOf(replicaSet);
-    const clustersAfter = referenced.map((name) => {
-      const existing = new Set(works.get(name));
-      return published
-        .get(namespacedName({ namespace, name }))
-        ?.filter((cluster) => takingWork.has(cluster) || existing.has(cluster));
-    });
+    // A work of another placement waits for its replacement, also where none is made.
+    const existing = new Set([...works.values()].flat());
+    const clustersAfter = placementsOf(replicaSet).map((key) =>
+      published.get(key)?.filter((cluster) => takingWork.has(cluster) || existing.has(cluster)),
+    );
     const selected = referenced.flatMap((name, at) => clustersAfter[at] ?? works.get(name) ?? []);
     if (!clustersAfter.includes(undefined)) return selected;
     const others = [...works].filter(([name]) => !referenced.includes(name));

@@ -1,3 +1,6 @@
+import type { PlanSide } from '../../../src/core/preview/plan-input.ts';
+import { planWorkloads } from '../../../src/core/preview/workload-plans.ts';
+import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -231,4 +234,24 @@ describe('the comment on a pull request', () => {
     expect(text).toMatch(/_\d+ more sections do not fit in a comment/);
     expect(text.match(/<details>/g)?.length).toBe(text.match(/<\/details>/g)?.length);
   });
+});
+
+it('a work stays where another placement selects the cluster, also if that gets no work there', () => {
+  const documents = (ref: string, ...clusters: string[]) => [
+    ...[placement('a'), placement('b'), replicaSet('web', ref)],
+    ...clusters.map((name) => cluster(name)),
+  ];
+  const decisions = { a: ['c1', 'c2'], b: ['c1'] };
+  const workOn = (namespace: string) => ({
+    metadata: {
+      ...{ namespace, name: 'web-a' },
+      labels: { [REPLICA_SET_LABEL]: 'shop.web', [WORK_PLACEMENT_LABEL]: 'a' },
+    },
+  });
+  const base = side('main', documents('a', 'c1', 'c2'), decisions);
+  const works = ['c1', 'c2'].map(workOn) as unknown as PlanSide['works'];
+  const head = side('head', documents('b', 'c2'), decisions);
+  expect(planWorkloads({ ...base, works }, head)).toMatchObject([
+    { name: 'web', added: [], removed: ['c2'], kept: 1 },
+  ]);
 });
