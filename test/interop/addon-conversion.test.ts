@@ -15,7 +15,10 @@ import {
   type RunningAdmission,
   startAdmissionWebhooks,
 } from '../../src/controllers/admission/start-admission-webhooks.ts';
-import type { WebhookAddress } from '../../src/core/registration/webhooks/webhook-configurations.ts';
+import {
+  conversionBy,
+  type WebhookAddress,
+} from '../../src/core/registration/webhooks/webhook-configurations.ts';
 import { printedRbac } from '../app/serve/restricted-controller.ts';
 import { rbacPath } from '../fakes/rbac-rules.ts';
 import { CONTROL_PLANE_PROGRAMS } from './peers/control-plane.ts';
@@ -125,7 +128,6 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))(
       const impersonate = { user, groups: ['system:serviceaccounts', 'system:authenticated'] };
       const config = loadKubeConfig({ file: hub.plane.kubeconfig });
       controller = new HttpKubeApi({ config, clock: systemClock, impersonate });
-      berth = start();
     });
     afterAll(async () => {
       await berth?.close();
@@ -133,9 +135,23 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))(
       await hub?.close();
     });
 
+    it('loses nothing between berth init, which names its Service, and the first answer', async () => {
+      const service = {
+        kind: 'service',
+        namespace: 'berth-system',
+        name: 'berth-admission',
+        port: 443,
+      } as const;
+      await patchCrds(() => ({ spec: { conversion: conversionBy(service) } }));
+      await create('v1alpha1', 'early');
+      const refused = () => create('v1beta1', 'refused').then(String, String);
+      await expect.poll(refused).toMatch(/conversion webhook .* failed: .*"berth-admission"/);
+      berth = start();
+    });
+
     it('reads in one version what was written in the other, whichever is stored', async () => {
       for (const kind of KINDS)
-        await expect.poll(async () => (await conversionOf(kind)).strategy).toBe('Webhook');
+        await expect.poll(async () => (await conversionOf(kind)).webhook?.clientConfig.url).toBeDefined();
       await create('v1alpha1', 'a');
       // The server takes up changed definitions in the background.
       for (const [at, kind] of KINDS.entries())

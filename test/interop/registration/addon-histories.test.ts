@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CLUSTER_MANAGEMENT_ADDON, MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { Condition } from '@berth/kube/model/object-meta';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
@@ -49,12 +50,15 @@ const withoutAuthenticated = (key: string, value: unknown): unknown =>
     ? value.filter((group) => group !== 'system:authenticated')
     : value;
 
-/** By name of the work: OCM’s owner has another uid on the other hub. */
-async function worksOf(world: AddOnWorld, namespace: string): Promise<unknown> {
+/**
+ * By name of the work: OCM’s owner has another uid on the other hub.
+ * @param waits for its rollout: OCM may have deployed what was edited in place before it noticed
+ */
+async function worksOf(world: AddOnWorld, namespace: string, waits: boolean): Promise<unknown> {
   const { items } = await world.api.list(MANIFEST_WORK, { namespace });
   return (items as unknown as readonly ManifestWork[]).map((work) =>
     JSON.parse(JSON.stringify(workContent(work)), (key, value: unknown) =>
-      key === 'uid' ? undefined : value,
+      key === 'uid' || (waits && key === 'data') ? undefined : value,
     ),
   );
 }
@@ -80,6 +84,7 @@ async function stateOf(
       };
       const { configs } = (addon?.['spec'] ?? {}) as { readonly configs?: readonly unknown[] };
       namesOwn ||= (configs?.length ?? 0) > 0;
+      const isConfigured = findCondition(status.conditions, 'Configured')?.status === 'True';
       const owners = addon?.metadata.ownerReferences?.map(
         ({ kind, name: owner, controller }) => `${kind} ${owner} ${controller}`,
       );
@@ -90,7 +95,7 @@ async function stateOf(
         ) as unknown,
         references: (status.configReferences ?? []).map(named),
         conditions: withoutTimes(withoutEarlyHealth(status.conditions)),
-        works: await worksOf(world, cluster),
+        works: await worksOf(world, cluster, !isConfigured),
       };
     }),
   );

@@ -7,7 +7,10 @@ import {
   MANAGED_CLUSTER_ADDON,
   MANIFEST_WORK,
   NAMESPACE,
+  PLACEMENT,
+  PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { seeded } from '@berth/test-kit/seeded-random';
 import { expect } from 'vitest';
@@ -17,7 +20,17 @@ const ADC = { group: ADDON_GROUP, resource: 'addondeploymentconfigs' };
 const TEMPLATE = { group: ADDON_GROUP, resource: 'addontemplates' };
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4'];
 const CONFIGS = ['small', 'big', 'own'];
+const PLACEMENTS = ['p', 'q'] as const;
+/** The groups of each placement, by their clusters. */
+const GROUPS = [
+  { name: 'first', clusters: ['c1', 'c2'] },
+  { name: 'late', clusters: ['c3', 'c4'] },
+];
+const ALL = { type: 'All' };
 const READER = 'addon-reader';
+
+const isTemplate = (config: object): boolean =>
+  (config as { readonly resource?: string }).resource === TEMPLATE.resource;
 
 /** A change of one history, made on a hub. */
 export interface Step {
@@ -28,6 +41,11 @@ export interface Step {
 /** A random number below the given one. */
 type Pick = (below: number) => number;
 
+interface PlacementStrategy {
+  readonly configs: readonly object[];
+  readonly rolloutStrategy: { readonly type: string };
+}
+
 /**
  * One add-on of a template, with two placements, configurations and clusters of its own, and changes of all of them. All names begin
  * with that of the add-on, so that many histories share two hubs.
@@ -37,7 +55,9 @@ export class AddOnHistory {
   readonly #pick: Pick;
   #present: readonly string[] = [...CLUSTERS];
   readonly #decided = new Map<string, readonly string[]>();
-  #listed: readonly string[] = ['p', 'q'];
+  #listed: readonly string[] = [...PLACEMENTS];
+  /** What the strategy says of each placement, also of those that it does not list now. */
+  readonly #strategies = new Map<string, PlacementStrategy>();
 
   constructor(addOn: string, seed: number) {
     this.addOn = addOn;
@@ -64,7 +84,7 @@ export class AddOnHistory {
         spec: templateOf(addOn, at),
       });
     for (const name of CONFIGS) await world.deploymentConfig(this.#named(name), name);
-    for (const name of ['p', 'q']) await world.placement(this.#named(name), []);
+    for (const name of PLACEMENTS) await this.#makePlacement(world, this.#named(name));
     await world.addOn(addOn, [{ name: this.#named('p') }, { name: this.#named('q') }], {
       supportedConfigs: [
         { ...TEMPLATE, defaultConfig: { name: this.#named('t') } },
@@ -75,19 +95,21 @@ export class AddOnHistory {
 
   next(): Step {
     const pick = this.#pick;
-    switch (pick(8)) {
+    switch (pick(11)) {
       case 0:
       case 1:
         return this.#decide();
       case 2:
-        return this.#changeStrategy();
       case 3:
-        return this.#editConfig();
+        return this.#changeStrategy();
       case 4:
-        return this.#nameOwnConfig();
       case 5:
-        return this.#present.length > 1 ? this.#lose() : this.#join();
+        return this.#editConfig();
       case 6:
+        return this.#nameOwnConfig();
+      case 7:
+        return this.#present.length > 1 ? this.#lose() : this.#join();
+      case 8:
         return this.#present.length < CLUSTERS.length ? this.#join() : this.#decide();
       default:
         return this.#applyWorks();
@@ -102,13 +124,52 @@ export class AddOnHistory {
     return this.#present.filter(() => this.#pick(3) > 0).map((name) => this.#named(name));
   }
 
+  async #makePlacement(world: AddOnWorld, name: string): Promise<void> {
+    const decisionStrategy = { groupStrategy: { clustersPerDecisionGroup: 2 } };
+    await world.make(PLACEMENT, { metadata: { namespace: 'default', name }, spec: { decisionStrategy } });
+    for (const [index, group] of GROUPS.entries())
+      await world.make(PLACEMENT_DECISION, {
+        metadata: {
+          ...{ namespace: 'default', name: `${name}-${group.name}` },
+          labels: {
+            [PLACEMENT_LABEL]: name,
+            'cluster.open-cluster-management.io/decision-group-index': `${index}`,
+            'cluster.open-cluster-management.io/decision-group-name': group.name,
+          },
+        },
+      });
+  }
+
+  async #write(world: AddOnWorld, placement: string, clusters: readonly string[]): Promise<void> {
+    for (const group of GROUPS) {
+      const within = group.clusters.map((name) => this.#named(name));
+      const decisions = clusters
+        .filter((name) => within.includes(name))
+        .map((clusterName) => ({ clusterName, reason: '' }));
+      const key = { namespace: 'default', name: `${placement}-${group.name}` };
+      const options = { subresource: 'status', fieldManager: 'test' } as const;
+      await world.api.mergePatch(PLACEMENT_DECISION, key, { status: { decisions } }, options);
+    }
+  }
+
+  /**
+   * A placement whose rollout is progressive gets or loses one cluster: OCM starts each new add-on that it sees before the others are
+   * made.
+   */
   #decide(): Step {
-    const placement = this.#named(['p', 'q'][this.#pick(2)] ?? 'p');
-    const clusters = this.#some();
+    const name = PLACEMENTS[this.#pick(2)] ?? 'p';
+    const placement = this.#named(name);
+    const before = this.#decided.get(placement) ?? [];
+    const one = this.#named(this.#present[this.#pick(this.#present.length)] ?? 'c1');
+    const toggled = before.includes(one)
+      ? before.filter((cluster) => cluster !== one)
+      : [...before, one].sort();
+    const isProgressive = (this.#strategies.get(name)?.rolloutStrategy ?? ALL).type !== ALL.type;
+    const clusters = isProgressive ? toggled : this.#some();
     this.#decided.set(placement, clusters);
     return {
       what: `${placement} selects ${clusters.join(' ')}`,
-      make: (world) => world.decide(placement, clusters),
+      make: (world) => this.#write(world, placement, clusters),
     };
   }
 
@@ -117,22 +178,44 @@ export class AddOnHistory {
     return { ...ADC, namespace: 'default', name };
   }
 
+  /**
+   * Changes either which placements the strategy lists, or the configurations or the rollout of one: OCM reads the former from the status
+   * for a moment, the latter from the spec. Templates change where all rollouts are at once: OCM lets one whose configuration is not
+   * applied yet go on with another template before its turn.
+   */
   #changeStrategy(): Step {
     const pick = this.#pick;
-    const configsOf = (): object => {
-      const configs = [
-        ...(pick(2) > 0 ? [this.#config()] : []),
-        ...(pick(3) === 0 ? [{ ...TEMPLATE, name: this.#named('u') }] : []),
-      ];
-      return configs.length === 0 ? {} : { configs };
-    };
-    const placed = (name: string): object => ({
-      ...{ namespace: 'default', name: this.#named(name) },
-      ...configsOf(),
+    const name = PLACEMENTS[pick(2)] ?? 'p';
+    const { configs = [], rolloutStrategy = ALL } = this.#strategies.get(name) ?? {};
+    switch (pick(4)) {
+      case 0: {
+        const before = this.#listed;
+        this.#listed = [['p', 'q'], ['q', 'p'], ['p'], ['q']][pick(4)] ?? ['p'];
+        for (const added of this.#listed.filter((one) => !before.includes(one)))
+          this.#strategies.set(added, { configs, ...this.#strategies.get(added), rolloutStrategy: ALL });
+        break;
+      }
+      case 1: {
+        const hasTemplate =
+          pick(3) === 0 && !this.#strategiesHave(({ rolloutStrategy: { type } }) => type !== 'All');
+        const template = hasTemplate ? [{ ...TEMPLATE, name: this.#named('u') }] : [];
+        this.#strategies.set(name, {
+          configs: [...(pick(2) > 0 ? [this.#config()] : []), ...template],
+          rolloutStrategy,
+        });
+        break;
+      }
+      default: {
+        const drawn = this.#rollout();
+        const hasTemplate = this.#strategiesHave(({ configs: those }) => those.some(isTemplate));
+        this.#strategies.set(name, { configs, rolloutStrategy: hasTemplate ? ALL : drawn });
+      }
+    }
+    const placements = this.#listed.map((one) => {
+      const { configs: own = [], ...strategy } = this.#strategies.get(one) ?? {};
+      const at = { namespace: 'default', name: this.#named(one) };
+      return { ...at, ...(own.length > 0 && { configs: own }), ...strategy };
     });
-    const order = [['p', 'q'], ['q', 'p'], ['p'], ['q']][pick(4)] ?? ['p'];
-    this.#listed = order;
-    const placements = order.map(placed);
     const spec = { installStrategy: { type: 'Placements', placements } };
     return {
       what: `the strategy is ${JSON.stringify(placements)}`,
@@ -140,6 +223,28 @@ export class AddOnHistory {
         await world.api.mergePatch(CLUSTER_MANAGEMENT_ADDON, { namespace: '', name: this.addOn }, { spec });
       },
     };
+  }
+
+  #strategiesHave(what: (strategy: PlacementStrategy) => boolean): boolean {
+    return [...this.#strategies.values()].some(what);
+  }
+
+  #rollout(): PlacementStrategy['rolloutStrategy'] {
+    const oneOf = <T>(...values: readonly T[]): T | undefined => values[this.#pick(values.length)];
+    const common = {
+      maxFailures: oneOf<number | string | undefined>(undefined, 1, '50%'),
+      progressDeadline: oneOf(undefined, undefined, '1s'),
+      minSuccessTime: oneOf(undefined, undefined, '1s'),
+      mandatoryDecisionGroups: oneOf(undefined, [{ groupName: 'first' }], [{ groupIndex: 1 }]),
+    };
+    const maxConcurrency = oneOf<number | string | undefined>(undefined, 1, 1, 2, '50%');
+    const strategies = [
+      ALL,
+      { type: 'Progressive', progressive: { ...common, maxConcurrency } },
+      { type: 'Progressive', progressive: { ...common, maxConcurrency } },
+      { type: 'ProgressivePerGroup', progressivePerGroup: common },
+    ];
+    return oneOf(...strategies) ?? ALL;
   }
 
   #editConfig(): Step {
@@ -182,7 +287,7 @@ export class AddOnHistory {
       what: `${cluster} is lost`,
       make: async (world) => {
         await world.api.delete(MANAGED_CLUSTER, { namespace: '', name: cluster });
-        for (const [placement, clusters] of after) await world.decide(placement, clusters);
+        for (const [placement, clusters] of after) await this.#write(world, placement, clusters);
         await world.api.delete(NAMESPACE, { namespace: '', name: cluster });
         const isThere = () => world.api.get(NAMESPACE, { namespace: '', name: cluster });
         await expect.poll(isThere).toBeUndefined();
@@ -200,7 +305,7 @@ export class AddOnHistory {
       what: `${this.#named(name)} joins`,
       make: async (world) => {
         await makeCluster(world, this.#named(name));
-        await world.decide(placement, clusters);
+        await this.#write(world, placement, clusters);
       },
     };
   }
@@ -211,9 +316,11 @@ export class AddOnHistory {
     return {
       what: `the works of ${clusters.join(' ')} are applied`,
       make: async (world) => {
-        for (const namespace of clusters)
-          for (const work of (await world.api.list(MANIFEST_WORK, { namespace })).items)
-            await reportApplied(world, work);
+        // The first report may start the next cluster, whose work changes.
+        const lists = await Promise.all(
+          clusters.map((namespace) => world.api.list(MANIFEST_WORK, { namespace })),
+        );
+        for (const work of lists.flatMap(({ items }) => items)) await reportApplied(world, work);
       },
     };
   }
