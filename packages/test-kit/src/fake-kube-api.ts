@@ -370,10 +370,12 @@ function ownedByOther(owners: ReadonlyMap<string, Path[]>, manager: string, path
 function matches(object: KubeObject, options: ListOptions): boolean {
   const { namespace, labelSelector, fieldSelector } = options;
   if (namespace !== undefined && namespace !== '' && object.metadata.namespace !== namespace) return false;
-  for (const term of (labelSelector ?? '').split(',').filter(Boolean)) {
-    const [key, value] = term.split('=');
-    const actual = object.metadata.labels?.[key!];
-    if (value === undefined ? actual === undefined : actual !== value) return false;
+  // KEY, KEY=VALUE or KEY in (VALUES)
+  for (const term of (labelSelector ?? '').split(/,(?![^(]*\))/).filter(Boolean)) {
+    const [, key = '', value] = /^([^\s=]+)(?:=|\s+in\s+)?(.+)?$/.exec(term) ?? [];
+    const actual = object.metadata.labels?.[key];
+    const values = value?.replaceAll(/[()]/g, '').split(',');
+    if (actual === undefined || values?.includes(actual) === false) return false;
   }
   const name = /^metadata\.name=(.*)$/.exec(fieldSelector ?? '')?.[1];
   return name === undefined || object.metadata.name === name;
