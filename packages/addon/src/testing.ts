@@ -12,6 +12,7 @@ import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type Logger, SILENT_LOG } from '@berth/runtime/logger';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { type ContainerProgram, ContainerRunner } from './testing/run-containers.ts';
+import { runTemplateManager } from './testing/run-template-manager.ts';
 import { type WaitOptions, waitUntil } from './testing/wait-until.ts';
 
 export type { ContainerProgram, RunningContainer } from './testing/run-containers.ts';
@@ -21,6 +22,11 @@ export interface HubSetup {
   readonly clusters?: number | readonly string[] | undefined;
   /** false: a hub without OCM's kinds, whose clusters have no agents. Default: true. */
   readonly ocm?: boolean | undefined;
+  /**
+   * true: add-ons of AddOnTemplates are deployed and registered as by `berth serve --addons`, without placements and rollouts: each has at
+   * once the configurations that it and its ClusterManagementAddOn name. Default: false.
+   */
+  readonly templates?: boolean | undefined;
   /**
    * What runs in the place of an image. Where a Deployment or a DaemonSet of a cluster has a container with the image,
    * the function runs while it is there, once its Secrets are. Other containers run nothing, and are ready.
@@ -117,6 +123,7 @@ async function openWorld(
   if (Object.keys(programs).length > 0)
     for (const [clusterName, cluster] of clusters)
       run((over) => new ContainerRunner({ programs, clusterName, cluster, clock, log, onProblem }).run(over));
+  if (setup.templates === true) run((over) => runTemplateManager(hub, log, over));
   const world: HubWorld = {
     ...{ hub, clusters, signal, run, cluster: [...clusters.values()][0] ?? hub },
     kubeconfigs: {
