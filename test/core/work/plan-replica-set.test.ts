@@ -72,6 +72,15 @@ describe('planReplicaSet', () => {
     expect(harness.report(['c1', 'c2'], APPLIED).step()).toEqual(['delete c1 a']);
   });
 
+  it('keeps the work of a placement that is not referenced any more where the new one gets no work', () => {
+    const harness = new ReplicaSetHarness().place('a', ['c1', 'c2']);
+    harness.step();
+    harness.refs = [];
+    harness.going.add('c1');
+    expect(harness.place('b', ['c1']).step()).toEqual(['delete c2 a']);
+    expect(harness.step()).toEqual([]);
+  });
+
   it('keeps the works of a placement that is not referenced any more while the new reference leads nowhere', () => {
     const harness = new ReplicaSetHarness().place('a', ['c1']);
     harness.step();
