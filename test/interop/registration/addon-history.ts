@@ -10,6 +10,7 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
+import { isConfigured, readClusterAddOn } from '@berth/addon/rules/addon-versions';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { seeded } from '@berth/test-kit/seeded-random';
@@ -310,19 +311,23 @@ export class AddOnHistory {
     };
   }
 
-  /** What the agents of some clusters report. */
+  /** What the agents of some clusters report. OCM reads nothing of it while the add-on waits for its rollout. */
   #applyWorks(): Step {
     const clusters = this.#some();
     return {
       what: `the works of ${clusters.join(' ')} are applied`,
       make: async (world) => {
         // The first report may start the next cluster, whose work changes.
-        const lists = await Promise.all(
-          clusters.map((namespace) => world.api.list(MANIFEST_WORK, { namespace })),
-        );
-        for (const work of lists.flatMap(({ items }) => items)) await reportApplied(world, work);
+        const lists = await Promise.all(clusters.map((cluster) => this.#worksToApply(world, cluster)));
+        for (const work of lists.flat()) await reportApplied(world, work);
       },
     };
+  }
+
+  async #worksToApply(world: AddOnWorld, namespace: string): Promise<readonly KubeObject[]> {
+    const addOn = await world.clusterAddOn(namespace, this.addOn);
+    if (addOn === undefined || !isConfigured(readClusterAddOn(addOn))) return [];
+    return (await world.api.list(MANIFEST_WORK, { namespace })).items;
   }
 }
 
