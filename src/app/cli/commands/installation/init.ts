@@ -191,7 +191,7 @@ async function newSettings(
   const { flagsBefore } = await import('./hub-installation.ts');
   const before = flagsBefore(running, isForPods);
   const flags = addFlags(onlyTheseFlags ? flagsBefore({ flags: [] }, isForPods) : before, given);
-  const changes = changedFlags(before, flags);
+  const changes = changedFlags(running?.flags ?? before, flags);
   if (changes.length > 0) print(`Flags of the controllers change:\n${indented(changes)}`);
   return { flags, secrets: [...new Set([...(onlyTheseFlags ? [] : (running?.secrets ?? [])), ...secret])] };
 }
