@@ -159,6 +159,9 @@ describe.skipIf(!isThere || !hasKubectl())('a workload that runs in pods of a re
     await expect.poll(available, PATIENT).toBe('True ManagedClusterAvailable');
     // Two controllers would decide the same placements.
     nodes.kubectl('delete', 'deployment', 'berth', '-n', 'berth-system');
+    // Nobody answers them any more.
+    const webhooks = 'validatingwebhookconfiguration,mutatingwebhookconfiguration';
+    nodes.kubectl('delete', webhooks, 'berth-admission');
     nodes.git.commit({ 'fleet.yaml': FLEET });
     nodes.serve();
     await runs();
