@@ -94,7 +94,10 @@ async function stateOf(
           JSON.stringify(status.registrations ?? [], withoutAuthenticated),
         ) as unknown,
         references: (status.configReferences ?? []).map(named),
-        conditions: withoutTimes(withoutEarlyHealth(status.conditions)),
+        // The progress of an add-on that waits is that of what OCM may have deployed early.
+        conditions: withoutTimes(withoutEarlyHealth(status.conditions)).filter(
+          (one) => isConfigured || !one.startsWith('Progressing '),
+        ),
         works: await worksOf(world, cluster, !isConfigured),
       };
     }),
