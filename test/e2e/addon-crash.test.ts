@@ -61,7 +61,7 @@ const DEATHS: Readonly<Record<Mortal, readonly string[]>> = {
   controllers: OF_CONTROLLERS,
   hub: [...OF_AGENT, ...OF_CONTROLLERS],
 };
-/** After each of its thirty deaths everybody waits for the hub: this takes eight minutes, so CI leaves it out. */
+/** After each of its thirty deaths everybody waits for the hub: this takes up to ten minutes, so CI leaves it out. */
 const MORTALS: readonly Mortal[] =
   process.env['BERTH_HUB_DEATHS'] === undefined ? ['agent', 'controllers'] : ['agent', 'controllers', 'hub'];
 
