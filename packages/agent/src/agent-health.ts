@@ -12,18 +12,19 @@ export interface AgentPulse {
 
 /** Which agents of a process work: they are registered, have read their works, and reach both API servers. */
 export class AgentHealth {
-  readonly #pulses = new Map<string, AgentPulse>();
+  /** Several agents of one cluster, for several hubs, have one name. */
+  readonly #agents: { readonly name: string; readonly pulse: AgentPulse }[] = [];
 
   /** @param name the cluster, for messages */
   add(name: string, cluster: Problem): AgentPulse {
     const pulse: AgentPulse = { cluster, hub: undefined };
-    this.#pulses.set(name, pulse);
+    this.#agents.push({ name, pulse });
     return pulse;
   }
 
   /** A line for each agent that does not work: `cluster1: is not registered at the hub yet`. */
   get problems(): readonly string[] {
-    return [...this.#pulses].flatMap(([name, pulse]) => {
+    return this.#agents.flatMap(({ name, pulse }) => {
       const problem = problemOf(pulse);
       return problem === undefined ? [] : [`${name}: ${problem}`];
     });
@@ -31,7 +32,7 @@ export class AgentHealth {
 
   /** Whether at least one agent works. One broken cluster says nothing of the process. */
   get isReady(): boolean {
-    return this.problems.length < this.#pulses.size;
+    return this.problems.length < this.#agents.length;
   }
 }
 

@@ -16,6 +16,16 @@ it('an agent is ready when it has read its works and reaches both API servers', 
   expect(health.isReady).toBe(false);
 });
 
+it('each agent of one cluster that has several hubs counts', () => {
+  const health = new AgentHealth();
+  health.add('edge', works).hub = works;
+  health.add('edge', works);
+  expect(health).toMatchObject({
+    isReady: true,
+    problems: ['edge: is not registered at a hub, or has not listed its works yet'],
+  });
+});
+
 it('a process is ready while one of its agents works, and names the others', () => {
   const health = new AgentHealth();
   health.add('one', works).hub = works;

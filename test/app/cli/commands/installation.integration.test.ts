@@ -6,6 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { systemClock } from '@berth/runtime/clock/system-clock';
+import {
+  controllersFolder,
+  storeFlags,
+} from '../../../../src/app/cli/commands/installation/hub-installation.ts';
 import { runCli } from '../../../../src/app/cli/program.ts';
 import { hubAdmission } from '../../../../src/controllers/admission/hub-admission.ts';
 import {
@@ -244,6 +248,9 @@ describe('berth init', () => {
       },
     });
     await onHub().create(LEASE, lease(0));
+    // Controllers that an earlier init started here have ended: the holder of the Lease is another one.
+    const { io } = makeCliIo({ env: { BERTH_HOME: path.join(dir, 'home') }, cwd: dir });
+    storeFlags(controllersFolder(io, onHub().server), SERVE_FLAGS);
     const { stdout } = await berth('init', '--no-start');
     expect(stdout).toContain(
       `${who} is running (Lease ${namespace}/${name}, held by host_1) and keeps its duties: `,
@@ -283,6 +290,10 @@ describe('berth init', () => {
     const again = await berth('init');
     expect(again.stdout).not.toContain('Flags of the controllers change');
     expect(argsOf(await podSpec())).toEqual([...POD_FLAGS, ...SERVE_FLAGS, ...repo, '--poll=1m']);
+    const dry = await berth('init', '--dry-run', '--', '--poll=2m');
+    expect(dry.stderr).toContain('    - --poll=1m\n    + --poll=2m\n');
+    expect(loadAll(dry.stdout).length).toBeGreaterThan(10);
+    expect(dry.stdout).not.toContain('Flags of the controllers change');
     const only = await berth(
       'init',
       '--only-these-flags',

@@ -2,7 +2,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { apiVersionOf, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { DELETING } from '@berth/ocm/registration/cluster-conditions';
 import { REMOVAL_HELD } from '../../../../core/registration/deletion/deletion-hold.ts';
 import { isJoined } from '../../../../core/registration/health/is-joined.ts';
@@ -51,7 +51,7 @@ export const cleanCommand: CliCommand = {
   },
 };
 
-async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCode> {
+async function clean(io: CliIo, hub: KubeApi & ServerEndpoints, flags: CleanFlags): Promise<ExitCode> {
   await waitForClusters(io, hub, flags);
   if (flags.dryRun) {
     io.stdout.write('What berth init wrote would be removed (dry run)\n');
@@ -62,12 +62,13 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { hasOcmOperator } = await import('../../../../controllers/installation/installed-state.ts');
   const { removeWebhooks } = await import('../../../../controllers/admission/hub-webhooks.ts');
-  const { CLUSTER_INFO, controllerObjects, controllersFolder, hubObjects, WEBHOOKS, ...settings } =
-    await import('./hub-installation.ts');
-  const folder = controllersFolder(io, hub.server);
-  const installed = (await settings.installedSettings(hub)) ??
-    settings.backgroundSettings(folder) ?? { flags: settings.flagsBefore(undefined, true), secrets: [] };
-  const pid = await stopBackground(folder, clock);
+  const installation = await import('./hub-installation.ts');
+  const { CLUSTER_INFO, controllerObjects, hubObjects, WEBHOOKS } = installation;
+  const installed = (await installation.installedSettings(io, hub)) ?? {
+    flags: installation.flagsBefore(undefined, true),
+    secrets: [],
+  };
+  const pid = await stopBackground(installation.controllersFolder(io, hub.server), clock);
   if (pid !== undefined) io.stdout.write(`Stopped the controllers, process ${String(pid)}\n`);
   const info: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: CLUSTER_INFO };
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
@@ -76,9 +77,9 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   const objects = isOcms
     ? await controllerObjects(io, '', installed)
     : [...(await hubObjects(io, '', installed)), info];
-  const installation = installationOf(io, hub, { installer: 'init', clock });
+  const cleaning = installationOf(io, hub, { installer: 'init', clock });
   // First the controllers and their rights, which would write the webhooks again.
-  const count = (await deleteObjects(installation, objects)) + (await removeWebhooks(hub, WEBHOOKS));
+  const count = (await deleteObjects(cleaning, objects)) + (await removeWebhooks(hub, WEBHOOKS));
   const names = objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name);
   const hint = 'kubectl get namespace -o yaml shows why; run berth clean again to continue';
   const pending = { subject: `Namespaces ${names.join(', ')}`, problem: 'are not deleted yet', hint };

@@ -60,8 +60,8 @@ async function getToken(io: CliIo, flags: TokenFlags): Promise<ExitCode> {
 }
 
 /**
- * The address of the hub in the command. A loopback address leads pods to themselves, so that of the Service of the API
- * server takes its place where the hub runs pods: clusters in the same network reach it.
+ * The address of the hub in the command. A loopback address leads pods to themselves, so the one in the EndpointSlice of
+ * the API server takes its place where the hub runs pods: clusters in the same network reach it.
  */
 async function addressForPods(io: CliIo, hub: KubeApi & ServerEndpoints): Promise<string> {
   const { isLoopbackHost } = await import('@berth/runtime/loopback-host');

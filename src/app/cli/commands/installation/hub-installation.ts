@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
 import { deploymentOf, type ProcessDeployment } from '../../../../core/registration/install/deployment.ts';
 import { addFlags, flagValue } from '../../../../core/registration/install/serve-flags.ts';
@@ -53,11 +53,15 @@ export function flagsBefore(
   return addFlags(isForPods ? POD_FLAGS : [], running?.flags ?? FIRST_DUTIES);
 }
 
-/** The settings of the Deployment that `berth init` wrote; undefined if there is none. */
-export async function installedSettings(hub: KubeApi): Promise<ControllerSettings | undefined> {
+/** The settings of the controllers that an earlier `berth init` started, in a pod or here; undefined if there are none. */
+export async function installedSettings(
+  io: CliIo,
+  hub: KubeApi & ServerEndpoints,
+): Promise<ControllerSettings | undefined> {
   const { DEPLOYMENT } = await import('@berth/kube/model/kinds');
   const found = (await hub.get(DEPLOYMENT, CONTROLLERS)) as ControllerDeployment | undefined;
-  if (found === undefined || !isInstalledBy(found, 'init')) return undefined;
+  if (found === undefined || !isInstalledBy(found, 'init'))
+    return backgroundSettings(controllersFolder(io, hub.server));
   const { containers = [], volumes = [] } = found.spec?.template?.spec ?? {};
   const [, ...flags] = containers[0]?.args ?? [];
   return { flags, secrets: volumes.flatMap(({ secret }) => secret?.secretName ?? []) };
@@ -205,8 +209,7 @@ export function controllersFolder(io: CliIo, server: string): string {
 
 const FLAGS_FILE = 'flags.json';
 
-/** The settings of controllers that run in the background; undefined if there are none. */
-export function backgroundSettings(folder: string): ControllerSettings | undefined {
+function backgroundSettings(folder: string): ControllerSettings | undefined {
   const file = path.join(folder, FLAGS_FILE);
   if (!existsSync(file)) return undefined;
   return { flags: JSON.parse(readFileSync(file, 'utf8')) as readonly string[], secrets: [] };

@@ -129,11 +129,17 @@ async function prepare(
   );
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-  const { hubObjects, missingDefinitions, missingSets } = await import('./hub-installation.ts');
+  const { controllersFolder, hubObjects, installedSettings, missingDefinitions, missingSets } = await import(
+    './hub-installation.ts'
+  );
+  const { runningPid } = await import('../../../background/background-process.ts');
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   const isForPods = await runsPods(hub);
-  const running = await runningSettings(io, hub, isForPods);
-  const others = isOcms || running !== undefined ? [] : await findOtherControllers(hub, clock.now());
+  const running = await installedSettings(io, hub);
+  // Those that init started and that still run are no others. A process that was ended may have a successor.
+  const runsOurs =
+    running !== undefined && (isForPods || runningPid(controllersFolder(io, hub.server)) !== undefined);
+  const others = isOcms || runsOurs ? [] : await findOtherControllers(hub, clock.now());
   const installsControllers = flags.controllers && !isOcms && others.length === 0;
   if (!isForPods || !installsControllers) refuseImage(flags, 'the hub');
   if (!installsControllers) refuseServeFlags(flags, given);
@@ -143,10 +149,14 @@ async function prepare(
       'has no effect here: the hub runs no pods, so the files are on this machine',
     );
   const definitions = await missingDefinitions(hub, isForPods && installsControllers);
-  const settings = await newSettings(running, { flags, given, isForPods, print });
+  const [settings, changes] = await newSettings(running, { flags, given, isForPods });
   const objects = installsControllers
     ? await hubObjects(io, isForPods ? image : undefined, settings)
     : bootstrapObjects();
+  // With --dry-run the objects alone are on stdout.
+  const say = flags.dryRun ? (line: string): void => void io.stderr.write(`${line}\n`) : print;
+  if (installsControllers && changes.length > 0)
+    say(`Flags of the controllers change:\n${indented(changes)}`);
   const info = isForPods ? [] : await clusterInfo(io, hub, flags);
   const isWritten = await showObjects(io, flags, [...definitions, ...objects, ...info], 'init');
   if (!isWritten) return false;
@@ -166,34 +176,26 @@ async function prepare(
   return true;
 }
 
-/** The settings of the controllers that an earlier `berth init` started. */
-async function runningSettings(
-  io: CliIo,
-  hub: KubeApi & ServerEndpoints,
-  isForPods: boolean,
-): Promise<ControllerSettings | undefined> {
-  const { backgroundSettings, controllersFolder, installedSettings } = await import('./hub-installation.ts');
-  return isForPods ? installedSettings(hub) : backgroundSettings(controllersFolder(io, hub.server));
-}
-
 interface NewSettings {
   readonly flags: InitFlags;
   readonly given: readonly string[];
   readonly isForPods: boolean;
-  readonly print: (line: string) => void;
 }
 
-/** The settings from now on. What changes of those that run is printed. */
+/** The settings from now on, and the lines of what changes of the flags that run. */
 async function newSettings(
   running: ControllerSettings | undefined,
-  { flags: { onlyTheseFlags, secret = [] }, given, isForPods, print }: NewSettings,
-): Promise<ControllerSettings> {
+  { flags: { onlyTheseFlags, secret = [] }, given, isForPods }: NewSettings,
+): Promise<readonly [settings: ControllerSettings, changes: readonly string[]]> {
   const { flagsBefore } = await import('./hub-installation.ts');
   const before = flagsBefore(running, isForPods);
   const flags = addFlags(onlyTheseFlags ? flagsBefore({ flags: [] }, isForPods) : before, given);
   const changes = changedFlags(running?.flags ?? before, flags);
-  if (changes.length > 0) print(`Flags of the controllers change:\n${indented(changes)}`);
-  return { flags, secrets: [...new Set([...(onlyTheseFlags ? [] : (running?.secrets ?? [])), ...secret])] };
+  const settings = {
+    flags,
+    secrets: [...new Set([...(onlyTheseFlags ? [] : (running?.secrets ?? [])), ...secret])],
+  };
+  return [settings, changes];
 }
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `    ${line}`).join('\n');
