@@ -4,6 +4,7 @@ import type { FileReading } from '../manifests/assemble-objects.ts';
 import type { ManifestSelection } from '../manifests/commit-listing.ts';
 import { folderOf, HELM_CHART, isBelow } from '../manifests/special-folders.ts';
 import type { FileVersionReading } from './file-readings.ts';
+import type { Earlier } from './last-good.ts';
 
 /** A place in a commit that cannot be read, so that an object may be in it without being seen. */
 export interface BlindSpot {
@@ -12,8 +13,8 @@ export interface BlindSpot {
   /** Whether a path of the repository is a part of it. */
   readonly covers: (path: string) => boolean;
   /**
-   * Whether it is known to declare objects: those that can be read now, or those of its last good version. Undefined:
-   * only earlier commits tell.
+   * Whether it is known to declare objects: those that can be read now, or those of its last good version. False: no
+   * version of it did. Undefined: only earlier commits tell.
    */
   readonly declaresObjects: boolean | undefined;
   /** Its text names an object that is in it. False for a link, whose target is unknown. */
@@ -23,20 +24,22 @@ export interface BlindSpot {
 interface ReadFiles {
   readonly selection: ManifestSelection;
   readonly readings: ReadonlyMap<string, FileVersionReading>;
-  /** The last good version of each file that cannot be read, if there is one. */
-  readonly good: ReadonlyMap<string, FileReading>;
+  /** Of each file that cannot be read. */
+  readonly before: ReadonlyMap<string, Earlier<FileReading>>;
 }
 
-export function findBlindSpots({ selection, readings, good }: ReadFiles): readonly BlindSpot[] {
+export function findBlindSpots({ selection, readings, before }: ReadFiles): readonly BlindSpot[] {
   const spots: BlindSpot[] = [];
   for (const path of selection.paths) {
     const reading = readings.get(path);
     if (reading === undefined || !isUnreadable(reading.parsed)) continue;
     const { inputFolders, parsed } = reading;
-    const holds = parsed.manifests.length > 0 || (good.get(path)?.parsed.manifests.length ?? 0) > 0;
+    const { good, everDeclared = false } = before.get(path) ?? {};
+    const holds = parsed.manifests.length > 0 || (good?.parsed.manifests.length ?? 0) > 0;
+    const declaresObjects = holds || (everDeclared ? undefined : false);
     spots.push(
       inputFolders === undefined
-        ? { place: path, covers: (file) => file === path, declaresObjects: holds, hasText: hasText(parsed) }
+        ? { place: path, covers: (file) => file === path, declaresObjects, hasText: hasText(parsed) }
         : {
             place: path,
             covers: isBelowAny(inputFolders),

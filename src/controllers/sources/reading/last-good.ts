@@ -22,38 +22,49 @@ interface History {
   readonly limits: ManifestLimits;
 }
 
+/** What the versions of a broken file declared, from the commit backwards. */
+export interface Earlier<Reading> {
+  /** The last one that parsed without errors. Undefined: none did. */
+  readonly good: Reading | undefined;
+  /** Whether any of them declared an object. */
+  readonly everDeclared: boolean;
+}
+
 /**
- * The last version of each file, from the commit backwards, that parsed without errors. They are
- * searched in the history and not in memory, so that a restart gives the same objects. A file
- * without a valid version has none.
+ * The earlier versions of each file: the last good one, and whether any of them declared an object. They
+ * are searched in the history and not in memory, so that a restart gives the same objects.
  */
-export async function lastGoodReadings(
+export async function earlierVersions(
   repository: GitRepository,
   { paths, ...history }: History & { readonly paths: readonly string[] },
-): Promise<ReadonlyMap<string, LastGoodReading>> {
-  const found = new Map<string, LastGoodReading>();
+): Promise<ReadonlyMap<string, Earlier<LastGoodReading>>> {
+  const found = new Map<string, Earlier<LastGoodReading>>();
   await walkBack(repository, { paths, ...history }, (path, version) => {
-    if (isUnreadable(version.parsed)) return false;
-    found.set(path, version);
-    return true;
+    const { good, everDeclared } = found.get(path) ?? {};
+    const known = {
+      good: good ?? (isUnreadable(version.parsed) ? undefined : version),
+      everDeclared: everDeclared === true || version.parsed.manifests.length > 0,
+    };
+    found.set(path, known);
+    return known.good !== undefined && known.everDeclared;
   });
   return found;
 }
 
-/** The last good objects of each broken file, with its current problems. */
-export async function goodReadings(
+/** What each broken file declared before, with its current problems. */
+export async function earlierReadings(
   repository: GitRepository,
   { readings, ...history }: History & { readonly readings: ReadonlyMap<string, FileVersionReading> },
-): Promise<ReadonlyMap<string, FileReading>> {
+): Promise<ReadonlyMap<string, Earlier<FileReading>>> {
   const broken = [...readings].filter(([, { id, parsed }]) => id !== '' && isUnreadable(parsed));
   if (broken.length === 0) return new Map();
-  const found = await lastGoodReadings(repository, { paths: broken.map(([path]) => path), ...history });
+  const found = await earlierVersions(repository, { paths: broken.map(([path]) => path), ...history });
   return new Map(
-    broken.flatMap(([path, { parsed }]) => {
-      const good = found.get(path);
-      if (good === undefined) return [];
-      const manifests = good.parsed.manifests.map((manifest) => locatedAtCommit(manifest, good.commit));
-      return [[path, fileReading({ manifests, problems: parsed.problems })] as const];
+    broken.map(([path, { parsed }]) => {
+      const { good, everDeclared = false } = found.get(path) ?? {};
+      const manifests = good?.parsed.manifests.map((manifest) => locatedAtCommit(manifest, good.commit));
+      const reading = manifests && fileReading({ manifests, problems: parsed.problems });
+      return [path, { good: reading, everDeclared }];
     }),
   );
 }

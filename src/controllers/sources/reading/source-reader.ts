@@ -34,7 +34,7 @@ import {
   type JudgedCommit,
   type WalkedCommits,
 } from './judge-commit.ts';
-import { goodReadings } from './last-good.ts';
+import { earlierReadings } from './last-good.ts';
 import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
 
@@ -51,7 +51,7 @@ export class SourceReader {
   readonly #ambient: Readonly<Record<string, string | undefined>>;
   #kustomize = new KustomizeRenderer();
   #memory: ReadCommit | undefined;
-  /** The last commit in which every file could be read. */
+  /** The last commit in which every file could be read; until there is one, the one that the history has. */
   #lastComplete: SourceContent | undefined;
   /** The last complete commit, until it is stored for the next start. */
   #notStored: string | undefined;
@@ -186,9 +186,10 @@ export class SourceReader {
     inFolders: FolderUse,
   ): Promise<SourceContent> {
     const last = { readings: this.#keepLastGood ? readings : new Map<string, FileVersionReading>() };
-    const good = await goodReadings(this.#repository, { ...last, commit: info.id, limits: this.#limits });
-    const inOrder = selection.paths.flatMap((path) => good.get(path) ?? readings.get(path) ?? []);
-    const spots = findBlindSpots({ selection, readings, good });
+    const history = { ...last, commit: info.id, limits: this.#limits };
+    const before = await earlierReadings(this.#repository, history);
+    const inOrder = selection.paths.flatMap((path) => before.get(path)?.good ?? readings.get(path) ?? []);
+    const spots = findBlindSpots({ selection, readings, before });
     const read = { info, selection, readings, spots, ...assembleObjects(inOrder, '') };
     const { objects, problems: found } = read;
     const plain: JudgedCommit = {
@@ -226,7 +227,8 @@ export class SourceReader {
       limits: this.#limits,
       last: await this.#readLastComplete(read.info.id),
       walkBack: () => (earlier ??= this.#walkBack(read.info)),
-      lastOf: (commits) => this.#lastCompleteOf(commits),
+      // Later commits are compared with it, too, and not with those between: in a plan, the commits of a branch.
+      lastOf: async (commits) => (this.#lastComplete = await this.#lastCompleteOf(commits)),
       entries: this.#memory?.entries ?? new Map(),
     });
   }

@@ -176,6 +176,29 @@ describe('what left Git while something cannot be read', () => {
     }
   });
 
+  it.each([
+    ['was empty', ''],
+    ['was gone', null],
+  ])('keeps everything while a file is broken that %s in a commit not read whole', async (_, absent) => {
+    const [w, x] = [{ 'w.yaml': configMap('w') }, { 'x.yaml': configMap('x') }];
+    const commits = [
+      { ...a, ...b, ...w, ...x },
+      { 'x.yaml': BROKEN('x') },
+      { 'w.yaml': absent },
+      { ...x, ...withoutB, 'w.yaml': BROKEN('w') },
+    ];
+    for (const content of await follow(commits)) {
+      expect([names(content), content.complete]).toEqual([['a', 'b', 'w', 'x'], false]);
+      expect(await doubted(content, 'unknown')).toEqual(['w.yaml cannot be read']);
+    }
+  });
+
+  it('lets an object go although a file is broken that was empty when all was read', async () => {
+    const commits = [{ ...a, ...b, 'w.yaml': configMap('w') }, { 'w.yaml': '' }, { 'w.yaml': '[' }, withoutB];
+    for (const content of await follow(commits))
+      expect([names(content), content.complete]).toEqual([['a'], true]);
+  });
+
   it('keeps an object whose document lost its kind, although the data were lost meanwhile', async () => {
     for (const content of await follow([
       { ...a, ...b },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../../packages/git-reader/src/program/git-program-repository.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../../../../src/controllers/sources/manifests/source-content.ts';
-import { lastGoodReadings } from '../../../../src/controllers/sources/reading/last-good.ts';
+import { earlierVersions } from '../../../../src/controllers/sources/reading/last-good.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
 import type { GitFixture } from '../../../../packages/git-reader/test/git-fixture.ts';
 
@@ -21,8 +21,8 @@ describe('the last good versions of many broken files', () => {
   let repository: CountingRepository;
   eachWithRepository(CountingRepository, (given) => ({ fixture, repository } = given));
   const find = async (commit: string, paths: readonly string[]) => {
-    const found = await lastGoodReadings(repository, { paths, commit, limits: DEFAULT_MANIFEST_LIMITS });
-    return Object.fromEntries([...found].map(([path, good]) => [path, good.commit]));
+    const found = await earlierVersions(repository, { paths, commit, limits: DEFAULT_MANIFEST_LIMITS });
+    return Object.fromEntries([...found].flatMap(([path, { good }]) => (good ? [[path, good.commit]] : [])));
   };
 
   it('are found in one walk through the history, also when some never were whole', async () => {

@@ -147,6 +147,29 @@ describe('reading fleets from commits', () => {
     }
   });
 
+  it('keeps what left in a branch as after its merge, whatever the commits of the branch were like', async () => {
+    const first = fixture.commit({
+      'a.yaml': configMap('a'),
+      'b.yaml': configMap('b'),
+      'c.yaml': configMap('c'),
+    });
+    const base = fixture.commit({ 'a.yaml': 'a: [' });
+    fixture.git('branch', 'next', base);
+    fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': null }, { branch: 'next' });
+    const head = fixture.commit({ 'c.yaml': 'c: [' }, { branch: 'next' });
+    const parents = ['-p', base, '-p', head];
+    const merge = fixture.git('commit-tree', ...parents, '-m', 'Merge next', `${head}^{tree}`);
+    for (const commits of [
+      [first, base, merge],
+      [base, head],
+    ]) {
+      const reader = new SourceReader(repository, { keepLastGood: true });
+      let content: SourceContent | undefined;
+      for (const commit of commits) content = await reader.read(commit);
+      expect(content && names(content).toSorted()).toEqual(['a', 'b', 'c']);
+    }
+  });
+
   it('goes on from the last commit that it could read', async () => {
     const first = fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') });
     const second = fixture.commit({ 'a.yaml': configMap('a', '2') });
