@@ -2,6 +2,16 @@ import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/a
 import type { AddOnDuty } from '../addon/addon-duties.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
+import {
+  CONTROLLER_ROLES,
+  type ControllerRole,
+  GRANTED,
+  LISTED,
+  NONE,
+  PEOPLE_ROLES,
+  type Right,
+  type RolePart,
+} from './controller-roles.ts';
 import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
 import {
   type Permission,
@@ -26,9 +36,6 @@ export const PREVIEWED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
   verbs: ['list', 'watch', 'create', 'patch', 'delete'],
   why: `${APPLIED_KIND_PERMISSION.why.slice(0, -1)}; watch: plans of pull requests know which objects the hub has.`,
 };
-
-/** What Berth grants to agents: RBAC lets nobody grant rights that he does not have. */
-const GRANTED = 'granted';
 
 /** The flags of `berth serve` that decide which permissions the controller needs. */
 export interface ControllerDuties {
@@ -80,216 +87,107 @@ type Document = readonly string[];
  * added to an aggregated ClusterRole.
  */
 export function renderControllerRbac(duties: ControllerDuties): string {
-  const decides = duties.schedule === 'berth';
-  const own = rights(
-    'inventory',
-    ...(decides ? ['publishing'] : []),
-    ...(duties.works ? ['works'] : []),
-    ...(duties.applies ? [duties.embedded ? 'embedded-hub' : 'own-namespace'] : []),
-  );
+  const on = rightsOf(duties);
+  const documents = (roles: readonly ControllerRole[]): readonly Document[] =>
+    roles.flatMap((role) => {
+      const parts = role.parts.filter((part) => isNeeded(part, on, duties.embedded));
+      if (parts.length === 0) return [];
+      return roleDocuments(role, {
+        rules: parts.flatMap((part) => partRules(part, duties)),
+        argocdNamespace: duties.argocd?.namespace,
+        unnamed: duties.kinds?.unnamed,
+      });
+    });
   return renderDocuments([
     ['# The namespace and the service account of the controller.', ...renderNamespace(DEFAULT_NAMESPACE)],
     renderServiceAccount(SUBJECT.name, DEFAULT_NAMESPACE),
-    ...boundRole('# Permissions that the controller needs with its flags.', 'berth', own),
-    ...leaseRoles(duties),
-    ...(decides
-      ? boundRole(
-          '# Only needed if the hub runs the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift does.',
-          'berth-owner-references',
-          rights('owner-references'),
-        )
-      : []),
-    ...(duties.works || duties.applies || duties.argocd?.pull === true || deploysAddOns(duties)
-      ? boundRole(
-          '# Only needed if ManifestWorks name executors, or if the hub checks ManifestWorks without an executor (berth hub, and OCM with NilExecutorValidating).',
-          'berth-executors',
-          rights('executors'),
-        )
-      : []),
-    ...((duties.argocd?.pull === true || installsAddOns(duties)) && !duties.embedded
-      ? boundRole(
-          '# What Berth keeps of removals by the pull model of Argo CD, and of add-ons.',
-          'berth-pull',
-          rights('pull-removals'),
-          DEFAULT_NAMESPACE,
-        )
-      : []),
-    ...(duties.argocd === undefined ? [] : argocdRoles(duties.argocd)),
-    ...(duties.registration === undefined
-      ? []
-      : boundRole(
-          '# What Berth does for clusters that join.',
-          'berth-registration',
-          registrationRights(duties.registration.duties),
-        )),
-    ...(duties.addons === undefined
-      ? []
-      : boundRole('# What Berth does for add-ons.', 'berth-addons', addOnRights(duties.addons.duties))),
-    ...(duties.admission === undefined ? [] : admissionRoles()),
-    ...(duties.applies ? sourceRoles(duties) : []),
-    ...secretNamespaces(duties).flatMap(([namespace, names]) =>
-      boundRole(
-        '# Secrets with the credentials of sources.',
-        'berth-credentials',
-        namedRights('secrets', names),
-        namespace,
-      ),
-    ),
-    ...releaseRoles(duties),
+    ...documents(CONTROLLER_ROLES),
+    ...secretNamespaces(duties).flatMap(([namespace, names]) => credentialDocuments(namespace, names)),
+    ...documents(PEOPLE_ROLES),
   ]);
 }
 
-function installsAddOns({ addons }: Pick<ControllerDuties, 'addons'>): boolean {
-  return addons?.duties.includes('install') === true;
-}
-
-function admissionRoles(): readonly Document[] {
-  const name = 'berth-admission';
-  const secretComment = '# The Secret with the certificate of the admission webhooks.';
-  return [
-    ...boundRole('# What the admission webhooks need.', name, rights('admission')),
-    ...boundRole(secretComment, name, rights('admission-secret'), DEFAULT_NAMESPACE),
-  ];
-}
-
-function argocdRoles(duties: NonNullable<ControllerDuties['argocd']>): readonly Document[] {
-  const { namespace, refresh, waves = false, clusterSecrets, pull } = duties;
-  const name = 'berth-argocd';
-  const everywhere = rights(
-    ...(refresh ? ['argocd-refresh'] : []),
-    ...(waves ? ['argocd-waves'] : []),
-    ...(clusterSecrets ? ['argocd-clusters'] : []),
-    ...(pull ? ['argocd-pull'] : []),
+function isNeeded({ any, embedded }: RolePart, on: ReadonlySet<Right>, isEmbedded: boolean): boolean {
+  return (
+    (any === undefined || any.some((right) => on.has(right))) &&
+    (embedded === undefined || embedded === isEmbedded)
   );
-  const within = rights(
-    ...(refresh || waves ? ['argocd-config-maps'] : []),
-    ...(clusterSecrets ? ['argocd-secrets'] : []),
-  );
-  return [
-    ...boundRole('# What Berth does for Argo CD.', name, everywhere),
-    ...(within.length === 0
-      ? []
-      : boundRole('# The same, in the namespace of Argo CD.', name, within, namespace)),
-    ...(clusterSecrets
-      ? boundRole(
-          '# Not needed if every GitOpsCluster has createBlankClusterSecrets. To restrict it, bind it in the namespaces of clusters.',
-          'berth-argocd-credentials',
-          rights('argocd-credentials'),
-        )
-      : []),
-  ];
 }
 
-/** Roles for the objects in Git: one for OCM's kinds, and an aggregated one for other kinds. */
-function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[] {
-  const name = 'berth-sources';
-  return [
-    ...boundRole(
-      '# ConfigMaps that are the ApplySet parents of sources.',
-      'berth',
-      rights('apply-set'),
-      DEFAULT_NAMESPACE,
+function rightsOf(duties: ControllerDuties): ReadonlySet<Right> {
+  const { argocd, registration, addons, kinds } = duties;
+  const when = (isOn: boolean | undefined, right: Right): readonly Right[] => (isOn === true ? [right] : []);
+  const listed = duties.applies ? (kinds?.permissions ?? []) : [];
+  return new Set<Right>([
+    ...when(duties.applies, 'applies'),
+    ...when(duties.schedule === 'berth', 'decides'),
+    ...when(duties.works, 'works'),
+    ...when(duties.lease !== undefined, 'elects'),
+    ...when(duties.announcement !== undefined, 'announces'),
+    ...when(duties.admission !== undefined, 'admission'),
+    ...when(argocd?.refresh, 'argocd-refresh'),
+    ...when(argocd?.waves, 'argocd-waves'),
+    ...when(argocd?.clusterSecrets, 'argocd-clusters'),
+    ...when(argocd?.pull, 'argocd-pull'),
+    ...when(listed.length > 0, 'listed-kinds'),
+    ...when(
+      listed.some(({ resources }) => resources.includes('clustermanagementaddons')),
+      'listed-addons',
     ),
-    [
-      '# This role aggregates every ClusterRole with the label: for rights that no flag and no setting names.',
-      '# To apply roles and bindings, Berth also needs escalate and bind, or the permissions that they grant.',
-      ...unnamedText(kinds.unnamed),
-      ...renderAggregatedRole(name, AGGREGATE_LABEL),
-    ],
-    renderBinding({ kind: 'ClusterRoleBinding', name, subjects: [SUBJECT] }),
-    ...boundRole(
-      '# The OCM kinds and namespaces. Remove the kinds that your repositories do not hold.',
-      `${name}-ocm`,
-      rights('git-objects'),
-    ),
-    ...(kinds.permissions.some(({ resources }) => resources.includes('clustermanagementaddons'))
-      ? boundRole(
-          '# What clusters lose with a ClusterManagementAddOn that leaves Git.',
-          `${name}-addons`,
-          rights('lost-addons'),
-        )
-      : []),
-    ...(kinds.permissions.length === 0
-      ? []
-      : boundRole('# The kinds that the sources list.', `${name}-kinds`, renderRules(kinds.permissions))),
-  ];
+    ...(registration?.duties ?? []).map((duty): Right => `registration-${duty}`),
+    ...(addons?.duties ?? []).map((duty): Right => `addons-${duty}`),
+  ]);
 }
 
-const NO_KINDS: ListedPermissions = { permissions: [], unnamed: [] };
-
-/** What the controller writes into Leases of its own namespace. */
-function leaseRoles({ lease, announcement }: ControllerDuties): readonly Document[] {
-  const election =
-    lease === undefined
-      ? []
-      : boundRole(
-          '# Permissions of the leader election: only the leader writes to the hub.',
-          'berth-leader-election',
-          namedRights('leader-election', [lease]),
-          DEFAULT_NAMESPACE,
-        );
-  if (announcement === undefined) return election;
-  const why = '# What tells other controllers of this one.';
-  const rules = namedRights(
-    'announcement',
-    announcement.lease === undefined ? undefined : [announcement.lease],
-  );
-  return [...election, ...boundRole(why, 'berth-announcement', rules, DEFAULT_NAMESPACE)];
+/** The rules of a part, as YAML lines. */
+export function partRules(
+  { part, names }: RolePart,
+  { lease, announcement, kinds }: Pick<ControllerDuties, 'lease' | 'announcement' | 'kinds'>,
+): readonly string[] {
+  if (part === NONE) return [];
+  if (part === GRANTED) return grantedToAgents();
+  if (part === LISTED) return renderRules(kinds?.permissions ?? []);
+  if (names === undefined) return rights(part);
+  const name = names === 'lease' ? lease : announcement?.lease;
+  return namedRights(part, name === undefined ? undefined : [name]);
 }
 
-/** Roles for people who release held changes. The controller does not have them. */
-function releaseRoles({ schedule, applies, argocd, addons }: ControllerDuties): readonly Document[] {
-  const name = 'berth-release';
-  return [
-    ...(schedule === 'berth'
-      ? [
-          [
-            '# For people who run berth release: bind this role to them in the namespaces of their Placements.',
-            ...renderRole({ kind: 'ClusterRole', name }, rights('release-placement')),
-          ],
-        ]
-      : []),
-    ...(applies
-      ? [
-          [
-            '# For people who run berth release --source: bind this role to them.',
-            ...renderRole({ kind: 'Role', name, namespace: DEFAULT_NAMESPACE }, rights('release-source')),
-          ],
-        ]
-      : []),
-    ...(installsAddOns({ addons })
-      ? [
-          [
-            '# For people who run berth release --addon: bind this role to them.',
-            ...renderRole({ kind: 'ClusterRole', name: `${name}-addons` }, rights('release-addons')),
-          ],
-        ]
-      : []),
-    ...(argocd?.pull === true
-      ? [
-          [
-            '# For people who run berth release --application-set or --applications: bind this role to them.',
-            ...renderRole({ kind: 'ClusterRole', name: `${name}-pulled` }, rights('release-removals')),
-          ],
-        ]
-      : []),
-  ];
+interface RoleText {
+  /** YAML lines. */
+  readonly rules: readonly string[];
+  readonly argocdNamespace: string | undefined;
+  /** Kinds that a role without wildcards cannot name. */
+  readonly unnamed?: readonly string[] | undefined;
 }
 
-/** A role and its binding to the service account of the controller: in one namespace, or else cluster-wide. */
-function boundRole(
-  comment: string,
-  name: string,
-  rules: readonly string[],
-  namespace?: string,
+/** A role and its binding, as YAML lines. */
+export function roleDocuments(
+  { comment, name, namespace: place, aggregates, isForPeople }: ControllerRole,
+  { rules, argocdNamespace, unnamed = [] }: RoleText,
 ): readonly Document[] {
+  const namespace = place === 'argocd' ? argocdNamespace : place && DEFAULT_NAMESPACE;
   const [role, binding] =
     namespace === undefined
       ? (['ClusterRole', 'ClusterRoleBinding'] as const)
       : (['Role', 'RoleBinding'] as const);
+  const lines = aggregates
+    ? [...unnamedText(unnamed), ...renderAggregatedRole(name, AGGREGATE_LABEL)]
+    : renderRole({ kind: role, name, namespace }, rules);
   return [
-    [comment, ...renderRole({ kind: role, name, namespace }, rules)],
-    renderBinding({ kind: binding, name, namespace, subjects: [SUBJECT] }),
+    [`# ${comment}`, ...lines],
+    ...(isForPeople ? [] : [renderBinding({ kind: binding, name, namespace, subjects: [SUBJECT] })]),
+  ];
+}
+
+/** The role for credentials of sources in Secrets of a namespace. */
+function credentialDocuments(namespace: string, names: readonly string[]): readonly Document[] {
+  const head = { name: 'berth-credentials', namespace };
+  return [
+    [
+      '# Secrets with the credentials of sources.',
+      ...renderRole({ kind: 'Role', ...head }, namedRights('secrets', names)),
+    ],
+    renderBinding({ kind: 'RoleBinding', ...head, subjects: [SUBJECT] }),
   ];
 }
 
@@ -302,22 +200,6 @@ function secretNamespaces({ secrets }: ControllerDuties): readonly (readonly [st
   });
 }
 
-/** The parts of rights.yaml that each registration controller needs. */
-const NEEDED: Readonly<Record<RegistrationDuty, readonly string[]>> = {
-  acceptance: ['clusters', 'cluster-status', 'acceptance', 'certificate-requests', 'events', GRANTED],
-  approval: ['certificate-requests', 'approval'],
-  health: ['cluster-status', 'leases', 'events'],
-  taints: ['clusters'],
-  sets: ['sets', 'clusters', 'set-members', 'cluster-status'],
-  cleanup: ['clusters', 'cluster-status', 'cleanup', 'events'],
-};
-
-/** Needed with `--registration`: rules as YAML lines. */
-export function registrationRights(duties: readonly RegistrationDuty[]): readonly string[] {
-  const parts = new Set(duties.flatMap((duty) => NEEDED[duty]));
-  return [...parts].flatMap((part) => (part === GRANTED ? grantedToAgents() : rights(part)));
-}
-
 function grantedToAgents(): readonly string[] {
   const why =
     'Berth grants this to the agents of accepted clusters, each in its own namespace, and must hold it for that.';
@@ -327,22 +209,4 @@ function grantedToAgents(): readonly string[] {
       why,
     })),
   );
-}
-
-function deploysAddOns({ addons }: ControllerDuties): boolean {
-  return addons?.duties.includes('deployment') === true;
-}
-
-/** The parts of rights.yaml that each duty of add-ons needs. */
-const ADDON_PARTS: Readonly<Record<AddOnDuty, readonly string[]>> = {
-  install: ['addons', 'addon-install', 'addon-status'],
-  configuration: ['addons', 'addon-status', 'addon-configs'],
-  deployment: ['addons', 'addon-status', 'addon-deployment'],
-  registration: ['addons', 'addon-status', 'addon-registration'],
-  health: ['addons', 'addon-status', 'clusters'],
-};
-
-/** Needed with `--addons`: rules as YAML lines. */
-function addOnRights(duties: readonly AddOnDuty[]): readonly string[] {
-  return rights(...new Set(duties.flatMap((duty) => ADDON_PARTS[duty])));
 }
