@@ -19,7 +19,8 @@ const project = (name: string, include: string[], options: ProjectOptions = {}) 
  */
 const AGAIN = Number(process.env['BERTH_RETRY'] ?? 0);
 
-const ROOMS = '{test/{core,adapters,hub,render,controllers,agent,app,plugin,fakes,house},packages/*/test}/**';
+const ROOMS =
+  '{test/{core,adapters,hub,render,controllers,agent,app,plugin,deploy,fakes,house},packages/*/test}/**';
 /** Levels of their own inside of a package's tests. */
 const LEVELS = ['packages/*/test/{conformance,property}/**'];
 /** They put something else in the place of a module that the others use as it is. */

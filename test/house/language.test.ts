@@ -7,6 +7,7 @@ const READ = [
   'src',
   'packages',
   'plugin',
+  'deploy',
   'test',
   'scripts',
   'examples',

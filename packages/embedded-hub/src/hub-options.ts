@@ -11,6 +11,8 @@ export interface HubOptions {
   readonly dataDir: string;
   /** Default: loopback and a free port. */
   readonly listen?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined;
+  /** More names and addresses of the certificate that the hub issues for itself. Default: none. */
+  readonly tlsNames?: readonly string[] | undefined;
   /** Names of member clusters, served below `/clusters/NAME`. */
   readonly members?: readonly string[] | undefined;
   /** Kinds besides those of Kubernetes that hub and members serve from the start. Default: none. */

@@ -73,7 +73,12 @@ async function serve(options: ResolvedOptions, releaseLock: () => void): Promise
   const keys = await KeyStore.open(dataDir, options.members, clock.now());
   const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
   const serving = options.providedFiles?.serving;
-  const certificate = openServingCertificate(serving, keys.authority, hosts.host, clock);
+  const certificate = openServingCertificate(
+    serving,
+    keys.authority,
+    [hosts.host, ...(options.tlsNames ?? [])],
+    clock,
+  );
   const identity = await certificate.issue();
   const caPem = `${keys.authority.certPem}${serving === undefined ? '' : identity.certPem}`;
   const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);

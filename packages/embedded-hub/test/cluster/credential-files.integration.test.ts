@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
@@ -163,4 +164,23 @@ describe('files that cannot be used', () => {
     const dataDir = join(directory, `data ${name}`);
     await expect(startHub({ dataDir, providedFiles: given() })).rejects.toThrow(message);
   });
+});
+
+it('issues its certificate for further names and addresses', async () => {
+  const server = await startTestHub({ tlsNames: ['hub.example.org', '192.0.2.7'] });
+  try {
+    const { hostname, port } = new URL(server.hub.url);
+    const options = { host: hostname, port: Number(port), rejectUnauthorized: false };
+    const names = await new Promise<string | undefined>((resolve, reject) => {
+      const socket = connect(options, () => {
+        resolve(socket.getPeerX509Certificate()?.subjectAltName);
+        socket.destroy();
+      });
+      socket.on('error', reject);
+    });
+    expect(names).toContain('DNS:hub.example.org');
+    expect(names).toContain('IP Address:192.0.2.7');
+  } finally {
+    await server.stop();
+  }
 });

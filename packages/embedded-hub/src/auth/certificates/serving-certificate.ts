@@ -20,15 +20,18 @@ export interface ServingIdentity {
   readonly caPem: string;
 }
 
-/** The certificate in the files, if given, or one issued by the hub. */
+/**
+ * The certificate in the files, if given, or one issued by the hub.
+ * @param hosts by which clients reach the hub, in addition to those of this machine
+ */
 export function openServingCertificate(
   files: ServingFiles | undefined,
   authority: CertificateAuthority,
-  listenHost: string,
+  hosts: readonly string[],
   clock: Clock,
 ): FileServingCertificate | ServingCertificate {
   return files === undefined
-    ? new ServingCertificate(authority, listenHost, clock)
+    ? new ServingCertificate(authority, hosts, clock)
     : new FileServingCertificate(files, clock);
 }
 
@@ -113,10 +116,9 @@ class ServingCertificate {
   #issuedAtMs = 0;
   #cancel: (() => void) | undefined;
 
-  constructor(authority: CertificateAuthority, listenHost: string, clock: Clock) {
+  constructor(authority: CertificateAuthority, hosts: readonly string[], clock: Clock) {
     this.#authority = authority;
     this.#clock = clock;
-    const wildcard = listenHost === '0.0.0.0' || listenHost === '::';
     const names = [
       'localhost',
       '127.0.0.1',
@@ -125,8 +127,9 @@ class ServingCertificate {
       'kubernetes',
       'kubernetes.default',
       'kubernetes.default.svc',
+      ...hosts,
     ];
-    this.#hosts = [...new Set(wildcard ? names : [...names, listenHost])].filter((name) => name !== '');
+    this.#hosts = [...new Set(names)].filter((name) => name !== '' && name !== '0.0.0.0' && name !== '::');
   }
 
   async issue(): Promise<ServingIdentity> {

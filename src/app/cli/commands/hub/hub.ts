@@ -34,6 +34,7 @@ const MEMBER_LIMIT = 1000;
 interface RunFlags extends ApiServerFileFlags {
   readonly data: string;
   readonly listen: string;
+  readonly tlsSan?: readonly string[];
   readonly members: string;
   readonly agents: boolean;
   readonly legacyTokenSecrets: boolean;
@@ -85,6 +86,10 @@ function runOptions(run: Command): Command {
   return addApiServerFileFlags(run)
     .requiredOption('--data <dir>', 'data directory; created when missing')
     .option('--listen <host:port>', 'address to listen on; port 0 takes a free port', '127.0.0.1:6443')
+    .option(
+      '--tls-san <name...>',
+      'more names and addresses in the certificate that the hub issues for itself',
+    )
     .option(
       '--members <n or names>',
       'member clusters below /clusters/NAME: a number, or names separated by commas',
@@ -147,6 +152,7 @@ function registerRun(hub: Command, run: RunAction): void {
         const running = await startHub({
           dataDir: flags.data,
           listen,
+          tlsNames: flags.tlsSan,
           members,
           kinds: { ...OCM_HUB_KINDS, definitions: withHoldColumns(OCM_HUB_KINDS.definitions) },
           admission: hubAdmission({

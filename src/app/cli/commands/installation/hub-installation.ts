@@ -67,6 +67,15 @@ export async function installedSettings(
   return { flags, secrets: volumes.flatMap(({ secret }) => secret?.secretName ?? []) };
 }
 
+/** Who else wrote the Deployment of the controllers: `the Helm release berth`. Undefined: nobody, or `berth init`. */
+export async function otherInstaller(hub: KubeApi): Promise<string | undefined> {
+  const { DEPLOYMENT } = await import('@berth/kube/model/kinds');
+  const found = await hub.get(DEPLOYMENT, CONTROLLERS);
+  if (found === undefined || isInstalledBy(found, 'init')) return undefined;
+  const release = found.metadata.annotations?.['meta.helm.sh/release-name'];
+  return release === undefined ? 'somebody else' : `the Helm release ${release}`;
+}
+
 type ControllerDeployment = KubeObject & {
   readonly spec?: {
     readonly template?: {
@@ -158,10 +167,11 @@ function podObjects(image: string, settings: ControllerSettings): readonly KubeO
   const { port } = probesOf(settings.flags);
   const { name } = CONTROLLERS;
   const ports = [{ name: 'http', port, targetPort: port }];
-  const spec = { selector: { app: name }, ports };
+  // With several pods, each client stays with one pod, so that no response is older than the previous one.
+  const spec = { selector: { app: name }, sessionAffinity: 'ClientIP', ports };
   return [
     podOf(image, settings),
-    WEBHOOK_SERVICE,
+    ...(flagValue(settings.flags, '--admission-listen') === undefined ? [] : [WEBHOOK_SERVICE]),
     { apiVersion: 'v1', kind: 'Service', metadata: { ...CONTROLLERS, labels: { app: name } }, spec },
   ];
 }

@@ -129,9 +129,14 @@ async function prepare(
   );
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-  const { controllersFolder, hubObjects, installedSettings, missingDefinitions, missingSets } = await import(
-    './hub-installation.ts'
-  );
+  const {
+    controllersFolder,
+    hubObjects,
+    installedSettings,
+    missingDefinitions,
+    missingSets,
+    otherInstaller,
+  } = await import('./hub-installation.ts');
   const { runningPid } = await import('../../../background/background-process.ts');
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   const isForPods = await runsPods(hub);
@@ -140,7 +145,8 @@ async function prepare(
   const runsOurs =
     running !== undefined && (isForPods || runningPid(controllersFolder(io, hub.server)) !== undefined);
   const others = isOcms || runsOurs ? [] : await findOtherControllers(hub, clock.now());
-  const installsControllers = flags.controllers && !isOcms && others.length === 0;
+  const installer = await otherInstaller(hub);
+  const installsControllers = flags.controllers && !isOcms && others.length === 0 && installer === undefined;
   if (!isForPods || !installsControllers) refuseImage(flags, 'the hub');
   if (!installsControllers) refuseServeFlags(flags, given);
   if (!isForPods && flags.secret !== undefined)
@@ -162,6 +168,8 @@ async function prepare(
   if (!isWritten) return false;
   if (isOcms) print('OCM’s cluster manager manages this hub: no controllers are added');
   for (const other of others) print(keepsDutiesText(other));
+  if (installer !== undefined)
+    print(`${installer} has installed the controllers: change their flags there; none are added`);
   if (flags.controllers && others.length > 0) print(NO_CONTROLLERS_ADDED);
   const installation = installationOf(io, hub, { installer: 'init', clock }, print);
   await applyObjects(installation, [...definitions, ...objects, ...info]);
