@@ -51,9 +51,19 @@ class LateWatches extends InterceptedKubeApi {
   }
 }
 
+class CountedDeployment extends TemplateDeployment {
+  renders = 0;
+
+  override render(of: Parameters<TemplateDeployment['render']>[0]): ReturnType<TemplateDeployment['render']> {
+    this.renders += 1;
+    return super.render(of);
+  }
+}
+
 /** An embedded hub with a cluster and an add-on of a template, and the controller that deploys it. */
 class DeploymentWorld {
   readonly hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  deployment: CountedDeployment | undefined;
   #running: RunningControllers | undefined;
   #supervisor: Supervisor | undefined;
 
@@ -83,11 +93,8 @@ class DeploymentWorld {
     const cache = serveCache(served, () => undefined, history);
     this.#supervisor = new Supervisor(shared);
     const options = { ...shared, hub: api, cache };
-    this.#running = runControllers(
-      options,
-      [new AddOnDeployer(options, new TemplateDeployment(options))],
-      'add-ons',
-    );
+    this.deployment = new CountedDeployment(options);
+    this.#running = runControllers(options, [new AddOnDeployer(options, this.deployment)], 'add-ons');
     cache.start(this.#supervisor);
   }
 
@@ -106,12 +113,13 @@ class DeploymentWorld {
   }
 
   /** As the configuration and the registration of the add-on do it. */
-  async configure(template: KubeObject): Promise<void> {
+  async configure(template: KubeObject, registered: object = {}): Promise<void> {
     const desiredConfig = { name: template.metadata.name, specHash: configSpecHash(template) };
     const reference = { group: ADDON, resource: 'addontemplates', name: template.metadata.name };
     await this.status(MANAGED_CLUSTER_ADDON, ON_C1, {
       conditions: [condition('RegistrationApplied'), condition('Configured')],
       configReferences: [{ ...reference, lastObservedGeneration: 1, desiredConfig }],
+      ...registered,
     });
   }
 
@@ -220,6 +228,18 @@ describe('the add-on of a template on a hub', () => {
     await world.report(HOOK, { JobComplete: { type: 'String', string: 'True' } });
     await expect.poll(() => world.addon(), patience).toBeUndefined();
     await expect.poll(async () => (await world.hub.api.list(MANIFEST_WORK)).items, patience).toEqual([]);
+  });
+
+  it('is planned once when its first work is stored as it was sent', async () => {
+    world = await DeploymentWorld.create();
+    const template = await world.template('web-1', AGENT);
+    await world.configure(template, { namespace: 'web-system', healthCheck: { mode: 'Customized' } });
+    await expect.poll(() => world.work(DEPLOY), patience).toBeDefined();
+    // fixed wait: the watch has shown the work
+    await setTimeout(500);
+    expect(world.deployment?.renders).toBe(1);
+    await world.report(DEPLOY, {});
+    await expect.poll(() => world.state('ManifestApplied'), patience).toBe('True AddonManifestApplied');
   });
 
   it('is spread over two works at once, and stays where it is', async () => {

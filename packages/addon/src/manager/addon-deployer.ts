@@ -11,6 +11,7 @@ import {
 } from '@berth/ocm/kind/addon';
 import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
 import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 import { ADDON_NAME_LABEL } from '@berth/ocm/registration/names';
 import { BerthError, errorText, InputError } from '@berth/runtime/errors';
@@ -51,6 +52,8 @@ export class AddOnDeployer extends AddOnController {
   readonly #works = this.read(MANIFEST_WORK);
   readonly #worksOf;
   readonly #addonsOn;
+  /** Works that the first pass over an add-on creates at the moment, as it sent them. */
+  readonly #creating = new Map<string, ManifestWork>();
 
   constructor(options: AddOnOptions, source: DeploymentSource) {
     super(options);
@@ -65,9 +68,9 @@ export class AddOnDeployer extends AddOnController {
     this.#addons.store.onChange(({ key, after }) => {
       if (after !== undefined) queue.add(key);
     });
-    this.#works.store.onChange(({ before, after }) => {
-      const key = addonOfWork(after ?? before);
-      if (key !== undefined) queue.add(key);
+    this.#works.store.onChange((change) => {
+      const key = addonOfWork(change.after ?? change.before);
+      if (key !== undefined && !this.#isAsPlanned(change)) queue.add(key);
     });
     this.#source.follow((key) => queue.add(key));
     this.#clusters.store.onChange((change) => {
@@ -86,7 +89,7 @@ export class AddOnDeployer extends AddOnController {
       await this.#setFinalizers(addon, [...(addon.metadata.finalizers ?? []), ...plan.addFinalizers]);
       return DONE;
     }
-    const refusal = await this.#writeWorks(addon, plan.writes);
+    const refusal = await this.#writeWorks(addon, plan);
     const judged = await this.#judged(input, plan, signal);
     const conditions = [...plan.conditions, ...judged, ...(refusal === undefined ? [] : [refusal.condition])];
     const written = await this.#writeStatus(addon, { ...plan, conditions });
@@ -95,6 +98,13 @@ export class AddOnDeployer extends AddOnController {
     const kept = finalizers.filter((name) => !plan.removeFinalizers.includes(name));
     if (kept.length < finalizers.length) await this.#setFinalizers(written, kept);
     return DONE;
+  }
+
+  /** A new work that the hub stored as a pass sent it: the next pass would plan the same. */
+  #isAsPlanned({ key, before, after }: ObjectChange): boolean {
+    const sent = before === undefined && after !== undefined ? this.#creating.get(key) : undefined;
+    const stored = after as ManifestWork | undefined;
+    return sent !== undefined && stored?.status === undefined && sameWorkSpec(stored?.spec, sent.spec);
   }
 
   /** Not heartbeats: only what decides whether and with what an add-on is deployed, and whether its health is known. */
@@ -149,12 +159,15 @@ export class AddOnDeployer extends AddOnController {
    */
   async #writeWorks(
     addon: ManagedClusterAddOn,
-    writes: readonly WorkWrite[],
+    { writes, conditions }: DeploymentPlan,
   ): Promise<{ readonly condition: Condition; readonly error: InputError } | undefined> {
+    const known = [...(addon.status?.conditions ?? []), ...conditions];
+    // The health of the add-on is not judged yet: it is what would differ with the new works.
+    const isFirst = findCondition(known, 'ManifestApplied') === undefined;
     for (const write of writes) {
       const { work } = write;
       try {
-        await this.#writeWork(write);
+        await this.#writeWork(write, isFirst);
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
         return { condition: workRefused(work, errorText(error)), error };
@@ -166,19 +179,21 @@ export class AddOnDeployer extends AddOnController {
   }
 
   /** The next pass sees what was created: otherwise it would place manifests of a new work a second time. */
-  async #writeWork({ do: verb, work }: WorkWrite): Promise<void> {
+  async #writeWork({ do: verb, work }: WorkWrite, isFirst: boolean): Promise<void> {
     const { hub } = this.options;
     const object = work as unknown as KubeObject;
     const { namespace = '', name, uid } = work.metadata;
-    if (verb === 'create') return this.#works.putWritten(await this.#create(object));
+    if (verb === 'create') return this.#create(object, isFirst);
     if (verb === 'update') return this.#works.putWritten(await hub.update(MANIFEST_WORK, object, MANAGER));
     await hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
   }
 
-  async #create(work: KubeObject): Promise<KubeObject> {
+  async #create(work: KubeObject, isFirst: boolean): Promise<void> {
     const { hub } = this.options;
+    const key = namespacedName(work.metadata);
+    if (isFirst) this.#creating.set(key, work as unknown as ManifestWork);
     try {
-      return await hub.create(MANIFEST_WORK, work, MANAGER);
+      this.#works.putWritten(await hub.create(MANIFEST_WORK, work, MANAGER));
     } catch (error) {
       if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
       const { namespace = '', name } = work.metadata;
@@ -191,6 +206,8 @@ export class AddOnDeployer extends AddOnController {
         hint: `delete or rename it: add-on ${work.metadata.labels?.[ADDON_NAME_LABEL]} needs the name`,
         cause: error,
       });
+    } finally {
+      this.#creating.delete(key);
     }
   }
 
