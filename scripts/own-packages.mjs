@@ -23,8 +23,6 @@ export const FOR_NODE = {
   platform: 'node',
   format: 'esm',
   target: 'node20.19',
-  // An error is named after its class.
-  keepNames: true,
   logLevel: 'warning',
 };
 
