@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { AGENT_ACCOUNT } from '../../src/core/rbac/agent-rbac.ts';
@@ -258,6 +259,8 @@ const NEEDED: readonly (readonly [path: string, values: Values])[] = [
   ['tokens.key', { tokens: { secretName: 'berth-tokens' } }],
   ['priorityClass.', { priorityClass: { create: true } }],
   ['podDisruptionBudget.', { podDisruptionBudget: { enabled: true } }],
+  ['prometheusRule.', { prometheusRule: { enabled: true } }],
+  ['dashboard.', { dashboard: { enabled: true } }],
   ['networkPolicy.', { networkPolicy: { enabled: true } }],
   ['serviceMonitor.', { serviceMonitor: { enabled: true }, tls: { secretName: 'berth-tls' } }],
   ['controller.replicas', { serve: { leaderElect: true } }],
@@ -272,7 +275,46 @@ const SWITCHES: ReadonlySet<string> = new Set([
   'podDisruptionBudget.enabled',
   'networkPolicy.enabled',
   'serviceMonitor.enabled',
+  'prometheusRule.enabled',
+  'dashboard.enabled',
 ]);
+
+describe.skipIf(program === undefined)('observability in the chart', () => {
+  it('has the alerts and the dashboard as they are', () => {
+    const objects = renderChart(HELM, { prometheusRule: { enabled: true }, dashboard: { enabled: true } });
+    const rule = objectOf(objects, 'PrometheusRule berth-system/berth')['spec'];
+    expect(rule).toEqual(load(readFileSync('deploy/observability/alerts.yaml', 'utf8')));
+    const board = objectOf(objects, 'ConfigMap berth-system/berth-dashboard')['data'] as Values;
+    expect(board['berth.json']).toBe(readFileSync('deploy/observability/dashboard.json', 'utf8'));
+  });
+
+  it('reads metrics where the Service serves them, with the authority and the token that are given', () => {
+    const values = {
+      tls: { secretName: 'berth-tls' },
+      serviceMonitor: { enabled: true, caSecret: 'berth-ca', tokenSecret: 'berth-metrics' },
+    };
+    const objects = renderChart(HELM, values);
+    const { endpoints, selector } = objectOf(objects, 'ServiceMonitor berth-system/berth')['spec'] as {
+      endpoints: readonly object[];
+      selector: { matchLabels: object };
+    };
+    const service = objectOf(objects, 'Service berth-system/berth');
+    expect(service.metadata.labels).toMatchObject(selector.matchLabels);
+    expect((service['spec'] as { ports: object[] }).ports).toEqual([
+      { name: 'http', port: 8443, targetPort: 8443 },
+    ]);
+    expect(endpoints).toEqual([
+      {
+        ...{ port: 'http', path: '/metrics', interval: '30s', scheme: 'https' },
+        tlsConfig: {
+          serverName: 'berth.berth-system.svc',
+          ca: { secret: { name: 'berth-ca', key: 'ca.crt' } },
+        },
+        authorization: { credentials: { name: 'berth-metrics', key: 'token' } },
+      },
+    ]);
+  });
+});
 
 describe.skipIf(program === undefined)('each value of the chart', () => {
   const leaves = leavesOf(chartSchema())

@@ -51,6 +51,10 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     [`${CHART}/values.yaml`, valuesYaml(schema)],
     [`${CHART}/README.md`, readme(schema)],
     [`${CHART}/files/kinds.json`, `${JSON.stringify(Object.fromEntries(knownResources()), undefined, 1)}\n`],
+    ...['alerts.yaml', 'dashboard.json'].map((name): [string, string] => [
+      `${CHART}/files/${name}`,
+      readFileSync(join('deploy/observability', name), 'utf8'),
+    ]),
     [`${CHART}/templates/rbac.yaml`, chartRights()],
     [`${CHART}/templates/agent-rbac.yaml`, agentRights()],
     [`${CHART}/templates/bootstrap.yaml`, bootstrap()],

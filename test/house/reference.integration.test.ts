@@ -4,7 +4,7 @@ import type { Metric, Registry } from 'prom-client';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { runCli, COMMANDS } from '../../src/app/cli/program.ts';
-import { addControllerGauges } from '../../src/app/serve/http/controller-http.ts';
+import { addControllerGauges } from '../../src/app/serve/http/controller-gauges.ts';
 import type { ControllerHttpOptions } from '../../src/app/serve/http/controller-http-options.ts';
 import { ControllerMetrics } from '../../src/app/serve/http/controller-metrics.ts';
 import { RequestMetrics } from '../../packages/embedded-hub/src/http/request-metrics.ts';

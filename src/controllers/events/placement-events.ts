@@ -18,6 +18,7 @@ import {
   heldEvent,
   type PageChange,
   pageEvent,
+  releasedEvent,
   scoreEvent,
 } from '../../core/publish/pages/placement-event-content.ts';
 import { RENEWAL_MS, renewEvent } from './lasting-event.ts';
@@ -100,6 +101,10 @@ export class PlacementEvents {
   held(placement: Placement, hold: Parameters<typeof heldEvent>[0]): void {
     if (hold.reason === 'InventoryStale') return;
     this.#report(placement, () => heldEvent(hold), heldSuffix(hold));
+  }
+
+  released(placement: Placement, release: Parameters<typeof releasedEvent>[0]): void {
+    this.#report(placement, () => releasedEvent(release));
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 import { type Leadership, SOLE_LEADER } from '@berth/kube/leader-election/leadership';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { namespacedName } from '@berth/kube/model/object-ref';
@@ -261,7 +262,10 @@ export class PublishPipeline {
       isServed: (key) => publishedPlacements.get(key) !== undefined,
       resultOf: (key) => this.scheduling.resultOf(key),
       onResultHandled: (key) => this.#underWay.end(key),
-      record: (entry) => recorder.record(entry),
+      record: (entry) => {
+        this.#noteRelease(entry);
+        return recorder.record(entry);
+      },
       onFinalPages: (placement, pages) => publishedPlacements.set(placement, pages),
       decideAgain: (cause, key) => this.scheduling.request(cause, key),
       enqueue: (key) => this.queue.add(key),
@@ -274,6 +278,14 @@ export class PublishPipeline {
         if (held !== undefined) events?.held(held, event);
       },
     });
+  }
+
+  /** A publication that is found later was announced when it was made. */
+  #noteRelease({ placement: key, released, found }: PublishedDecision): void {
+    const placement = this.#facts.placement(key);
+    if (released === undefined || found !== undefined || placement === undefined) return;
+    const { token, by = 'a commit' } = released;
+    this.#options.events?.released(placement, { token, by });
   }
 
   #writeScoreEvents(key: string): void {

@@ -104,6 +104,11 @@ export class SchedulingLoop {
   #tookMs = 0;
   #unstable: readonly string[] = [];
 
+  /** Placements whose decisions kept changing each other in the last transition. */
+  get unstable(): readonly string[] {
+    return this.#unstable;
+  }
+
   constructor(options: SchedulingOptions) {
     this.#options = options;
     this.#expiry = new WallClockTimer(options.clock, () => this.request('inputs'));

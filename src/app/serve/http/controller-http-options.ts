@@ -20,7 +20,11 @@ export interface ControllerHttpOptions {
   readonly publishedPlacements: PublishedPlacements;
   readonly metrics: ControllerMetrics;
   readonly loops: readonly RepositoryLoop[];
-  readonly decider: { readonly queue: WorkQueue };
+  readonly decider: {
+    readonly queue: WorkQueue;
+    /** Absent: OCM decides. */
+    readonly scheduling?: { readonly unstable: readonly string[] } | undefined;
+  };
   readonly readiness: Readiness;
   readonly leadership: Leadership;
   /** The commit at which the object's source was last read; '' without a source, or while it is unknown. */

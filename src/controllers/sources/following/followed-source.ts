@@ -30,6 +30,10 @@ export interface SourceStatus {
   readonly outcome: SyncOutcome | undefined;
   readonly lastError: unknown;
   readonly lastSuccessAtMs: number | undefined;
+  /** Undefined: the last attempt succeeded. */
+  readonly failingSinceMs: number | undefined;
+  /** Undefined: the hub follows what was read. */
+  readonly unfollowedSinceMs: number | undefined;
 }
 
 /** What a source has read, and how far the hub follows it. */
@@ -42,6 +46,8 @@ export class FollowedSource {
   #outcome: SyncOutcome | undefined;
   #lastError: unknown;
   #lastSuccessAtMs: number | undefined;
+  #failingSinceMs: number | undefined;
+  #unfollowedSinceMs: number | undefined;
   #comparedAtMs = -Infinity;
   #syncedCommit: string | undefined;
   #comparesRequested = 0;
@@ -73,6 +79,8 @@ export class FollowedSource {
       outcome: this.#outcome,
       lastError: this.#lastError,
       lastSuccessAtMs: this.#lastSuccessAtMs,
+      failingSinceMs: this.#failingSinceMs,
+      unfollowedSinceMs: this.#unfollowedSinceMs,
     };
   }
 
@@ -91,17 +99,21 @@ export class FollowedSource {
     const { emit, emitSource } = this.#parts;
     const { commit, objects, files, problems } = content;
     this.#content = content;
+    if (this.#parts.sync !== undefined && commit?.id !== this.#syncedCommit)
+      this.#unfollowedSinceMs ??= this.#parts.clock.now();
     emit({ kind: 'commit-read', source: this.name, commit, objects: objects.length, files, problems });
     void emitSource({ kind: 'checked', source: this.name, content });
   }
 
   succeeded(): void {
     this.#lastError = undefined;
+    this.#failingSinceMs = undefined;
     this.#lastSuccessAtMs = this.#parts.clock.now();
   }
 
   failed(error: unknown): void {
     this.#lastError = error;
+    this.#failingSinceMs ??= this.#parts.clock.now();
     this.tell('failed');
     this.#parts.emit({ kind: 'error', where: `source ${this.name}`, error });
   }
@@ -167,6 +179,8 @@ export class FollowedSource {
       if (hubChanges !== this.#hubChanges) sync.compareAllNext();
       else if (!this.#isPartial) this.tell('complete');
       this.#syncedCommit = content.commit?.id;
+      if (!this.#isPartial && this.#content?.commit?.id === content.commit?.id)
+        this.#unfollowedSinceMs = undefined;
       // Reset only after a comparison: with many commits the hub would otherwise never be compared.
       if (!compare) return;
       this.#comparedAtMs = this.#parts.clock.now();

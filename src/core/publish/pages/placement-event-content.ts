@@ -43,6 +43,11 @@ export function heldEvent({
   return { type: 'Warning', reason: 'Held', action: reason, note };
 }
 
+/** A held change was released. */
+export function releasedEvent({ token, by }: { readonly token: string; readonly by: string }): EventContent {
+  return { type: 'Normal', reason: 'Released', action: 'Released', note: cut(`${by} released ${token}`) };
+}
+
 /** Maximum length of a note. Source: the same file, maxEventMessageLength. */
 export const MAX_NOTE_LENGTH = 1_000;
 
