@@ -23,7 +23,7 @@ const hub = deserialize(serialize(await hubOf(base)));
 const bases = new KeptBases();
 const checker = new SourceChecker();
 const memory = {
-  ...{ bases, checkerOf: () => checker, decider: new SideDecider({ staysFor: 'many plans' }) },
+  ...{ bases, checker, decider: new SideDecider({ staysFor: 'many plans' }) },
   ...{ rendered: new RenderedSets(), baseLists: new LastLists() },
 };
 const times = [];

@@ -38,6 +38,7 @@ import {
 import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/earlier-deletions.ts';
 import {
+  declaredIdentities,
   leavingObjects,
   NOT_ALL_READ,
   objectsThatLeave,
@@ -50,7 +51,7 @@ import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-mem
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';
-import { declaredIdentities, type MemberReading, readSourceMembers } from './members/read-members.ts';
+import { type MemberReading, readSourceMembers } from './members/read-members.ts';
 import type { RecordedHubState, RecordedDeletions } from './recorded-hub-state.ts';
 import { predictDependents } from './predict-dependents.ts';
 import type { WorkContent } from '../../core/preview/inventory/work-content.ts';
@@ -301,7 +302,7 @@ async function unservedKinds(
   hub: KubeApi | undefined,
 ): Promise<{ readonly notServed: readonly string[]; readonly notEvaluated: readonly string[] }> {
   if (hub === undefined) {
-    const scopeOf = kindScopes(objects.map(({ object }) => object));
+    const scopeOf = kindScopes(objects);
     const unknown = await ofKinds(objects, (kind) => Promise.resolve(scopeOf(kind) === undefined));
     const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(unknown.map(nameOf))}`;
     return {
@@ -320,7 +321,7 @@ async function unservedKinds(
 
 /** The kinds that the hub does not serve. A kind that the head itself defines will be served. */
 async function notServedOn(hub: KubeApi, objects: readonly SourceObject[]): Promise<readonly string[]> {
-  const needsNoHub = kindsWithoutHub(objects.map(({ object }) => object));
+  const needsNoHub = kindsWithoutHub(objects);
   const missing = await ofKinds(
     objects,
     async (kind) => !needsNoHub(kind) && (await hub.resolve(kind.apiVersion, kind.kind)) === undefined,

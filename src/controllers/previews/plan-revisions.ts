@@ -242,7 +242,7 @@ function withDeletions(
   { lostFiles, fleets: [bases, heads], refused, first, last }: Additions,
 ): Plan {
   const staying = stayingIn(heads, deletions);
-  const leaves = staying.some(leavesWith(bases));
+  const leaves = staying.length > 0 && staying.some(leavesWith(bases));
   return {
     ...plan,
     objects: withoutStaying(noteDepartures(plan.objects, deletions), refused),

@@ -3,6 +3,8 @@ import { identityOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { appliedPart } from '../sync/applied/applied-part.ts';
 import { FIELD_MANAGER } from '../sync/applied/field-manager.ts';
+import { APPLY_SET_PART_OF_LABEL } from '../sync/apply-set.ts';
+import { ADDED_ANNOTATIONS } from '../sync/desired-object.ts';
 import { possibleIdentities } from '../sync/plan-prune.ts';
 import type { JudgedDeletions } from './judged-deletions.ts';
 
@@ -89,6 +91,25 @@ function returningFrom(left: LeftObjects, head: readonly SourceObject[]): readon
   if (left.size === 0) return [];
   return head.flatMap(({ object, location }): readonly SourceObject[] => {
     const live = possibleIdentities(object).flatMap((identity) => left.get(identity) ?? [])[0];
-    return live === undefined ? [] : [{ object: appliedPart(live, FIELD_MANAGER), location }];
+    return live === undefined ? [] : [{ object: declaredPart(live), location }];
   });
+}
+
+/** What Git applied to an object on the hub. What Berth adds to it, every apply adds again. */
+function declaredPart(live: KubeObject): KubeObject {
+  const applied = appliedPart(live, FIELD_MANAGER);
+  const { labels, annotations } = applied.metadata;
+  const metadata = {
+    ...applied.metadata,
+    labels: withoutNames(labels, [APPLY_SET_PART_OF_LABEL]),
+    annotations: withoutNames(annotations, ADDED_ANNOTATIONS),
+  };
+  return { ...applied, metadata };
+}
+
+function withoutNames(
+  texts: Readonly<Record<string, string>> = {},
+  names: readonly string[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(texts).filter(([name]) => !names.includes(name)));
 }

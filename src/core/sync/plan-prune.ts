@@ -1,5 +1,7 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import {
   approvalCode,
@@ -302,6 +304,12 @@ function computePossibleIdentities(object: KubeObject): readonly string[] {
   if (object.metadata.namespace === undefined) return [own, objectIdentity({ ...ref, namespace: 'default' })];
   return ref.namespace === '' ? [own] : [own, objectIdentity({ ...ref, namespace: '' })];
 }
+
+/** The identities that the objects may have on the hub. */
+export const declaredIdentities = oncePerList(
+  (objects: readonly Pick<SourceObject, 'object'>[]): ReadonlySet<string> =>
+    new Set(objects.flatMap(({ object }) => possibleIdentities(object))),
+);
 
 interface LossRules {
   /** The budget of holders without one of their own. */

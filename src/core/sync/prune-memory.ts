@@ -10,7 +10,7 @@ import {
 } from '../publish/approval/publish-annotations.ts';
 import { countedDeletions, type Deletion, parseDeletions } from './earlier-deletions.ts';
 import { type EarlierLoss, parseLosses } from './earlier-losses.ts';
-import { type HeldLosses, type PruneInput, possibleIdentities } from './plan-prune.ts';
+import { declaredIdentities, type HeldLosses, type PruneInput } from './plan-prune.ts';
 import { parsePruneReleases, type PruneReleases, splitHashes } from './prune-releases.ts';
 
 /** The deletions and releases that an ApplySet's parent stores, as they count now. */
@@ -77,14 +77,11 @@ export function pruneInputFromMemory(
   PruneInput,
   'wanted' | 'releasedCodes' | 'releases' | 'earlier' | 'earlierLosses' | 'membersBefore' | 'heldLosses'
 > {
-  const wanted = new Set<string>();
   const releasedCodes = lastRelease === undefined ? [] : [lastRelease.code];
-  for (const { object } of objects) {
-    for (const identity of possibleIdentities(object)) wanted.add(identity);
+  for (const { object } of objects)
     if (object.metadata.annotations !== undefined) releasedCodes.push(...releaseCodes(object.metadata));
-  }
   return {
-    ...{ wanted, releasedCodes },
+    ...{ wanted: declaredIdentities(objects), releasedCodes },
     releases,
     membersBefore,
     heldLosses,

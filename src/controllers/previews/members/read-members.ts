@@ -4,7 +4,6 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { identityOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { BerthError, errorText } from '@berth/runtime/errors';
-import { oncePerList } from '@berth/runtime/lists/once-per-list';
 import { sha256 } from '@berth/runtime/sha256';
 import pLimit from 'p-limit';
 import type { SourceDeclaration } from '../../../core/preview/sides/merge-sources.ts';
@@ -18,7 +17,7 @@ import {
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
 import { placeObject } from '../../../core/sync/desired-object.ts';
-import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
+import { declaredIdentities, possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { ApplySetRegistry } from '../../sources/members/apply-set-registry.ts';
 import { ExistingObjects } from '../../sources/members/objects-on-hub.ts';
 import type { RefusedOf } from '../held/held-sides.ts';
@@ -28,12 +27,6 @@ import { kindScopes } from './kind-scopes.ts';
 const CONCURRENCY = 8;
 /** If more objects of a kind must be read, one list reads them all. */
 const MAX_SINGLE_READS = 20;
-
-/** The identities that the objects may have on the hub. */
-export const declaredIdentities = oncePerList(
-  (objects: readonly SourceObject[]): ReadonlySet<string> =>
-    new Set(objects.flatMap(({ object }) => possibleIdentities(object))),
-);
 
 /** The objects on a hub of the kinds that a source has, by identity. */
 export interface HubMembers {
@@ -130,11 +123,18 @@ async function asOnHub(
   );
 }
 
+/** The results of `withoutStatus`: consecutive plans ask for the same objects. */
+const STATUSLESS = new WeakMap<KubeObject, KubeObject>();
+
 /** A status in Git shows no agent. Only that of clusters is looked at. */
 function withoutStatus(object: KubeObject): KubeObject {
   if (object.kind !== MANAGED_CLUSTER.kind || object['status'] === undefined) return object;
-  const { status: _status, ...rest } = object;
-  return rest;
+  let known = STATUSLESS.get(object);
+  if (known === undefined) {
+    const { status: _status, ...rest } = object;
+    STATUSLESS.set(object, (known = rest));
+  }
+  return known;
 }
 
 /** What the hub has of a source. */
@@ -170,7 +170,7 @@ export async function readSourceMembers(
   head: SourceDeclaration,
   { hub, headsOf, refusedOf }: MemberReading,
 ): Promise<SourceMembers> {
-  const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
+  const scopeOf = kindScopes(base.objects, head.objects);
   const unknownScopes = new Set<string>();
   const applied = appliedObjects(base.objects, base.kinds);
   const sources = applied.filter(({ object: { kind } }) => kind !== 'PlacementDecision');

@@ -10,17 +10,15 @@ import {
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { identityOf, namespacedName } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { oncePerList } from '@berth/runtime/lists/once-per-list';
-import { ADOPTED_ANNOTATION, APPLIED_HASH_ANNOTATION } from '../../sync/applied/adoption.ts';
-import { APPLIED_TAINTS_ANNOTATION } from '../../sync/applied/cluster-taints.ts';
+import { APPLIED_HASH_ANNOTATION } from '../../sync/applied/adoption.ts';
 import type { Digest } from '../../publish/approval/approval-code.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../sync/apply-set.ts';
-import { containsAll, desiredObject, placeObject } from '../../sync/desired-object.ts';
-import { LEFT_FIELDS_ANNOTATION, leftNames, withoutLeftFields } from '../../sync/left-fields.ts';
+import { ADDED_ANNOTATIONS, containsAll, desiredObject, placeObject } from '../../sync/desired-object.ts';
+import { leftNames, withoutLeftFields } from '../../sync/left-fields.ts';
 
 /** What the hub has of objects of Git, by `inputKey`. */
 export type HeldObjects = ReadonlyMap<string, KubeObject>;
@@ -159,16 +157,6 @@ function hasOwnedFieldsOf(live: KubeObject, cluster: KubeObject): boolean {
   );
 }
 
-/** What Berth itself writes on an object of Git. It is no part of what the object is. */
-const ADDED_ANNOTATIONS = [
-  ADOPTED_ANNOTATION,
-  APPLIED_HASH_ANNOTATION,
-  APPLIED_TAINTS_ANNOTATION,
-  LEFT_FIELDS_ANNOTATION,
-  SCHEDULING_DISABLE_ANNOTATION,
-  SCHEDULER_ANNOTATION,
-];
-
 /**
  * The snapshot with the objects as the hub has them.
  * @param snapshot with the objects of Git laid over those of the hub
@@ -190,7 +178,8 @@ const HELD = new WeakMap<KubeObject, { readonly known: KubeObject; readonly resu
 function heldAs(known: KubeObject, held: KubeObject | undefined): KubeObject {
   if (held === undefined || held === known) return known;
   const last = HELD.get(held);
-  if (last?.known === known) return last.result;
+  // The head is laid over the base, of which this was done already.
+  if (last !== undefined && (last.known === known || last.result === known)) return last.result;
   const result = laidOver(known, held);
   HELD.set(held, { known, result });
   return result;

@@ -106,6 +106,11 @@ describe('what the hub holds', () => {
     expect(withHeld(snapshot, held).placements).toEqual(withHeld(snapshot, held).placements);
     expect(withHeld(snapshot, held).placements[1]).toBe(withHeld(snapshot, held).placements[1]);
     expect(withHeld(snapshot, new Map())).toBe(snapshot);
+    // The head is laid over the base, and the next plan begins with what Git says again.
+    const base = withHeld(snapshot, held);
+    const head = withHeld(base, held);
+    expect(head.placements).toBe(base.placements);
+    expect(withHeld(snapshot, held).placements[1]).toBe(base.placements[1]);
   });
   it('is found by the kind and name of the object', () => {
     expect(inputsOf(snapshot)(key)?.metadata.name).toBe('web');

@@ -24,7 +24,7 @@ function servedKinds(
   const known = new Set(expected);
   return (sources) => {
     const objects = sources.map(({ object }) => object);
-    const scopeOf = kindScopes(objects);
+    const scopeOf = kindScopes(sources);
     const kinds = hubKinds(objects);
     return (object) => {
       if (known.has(`${groupVersionOf(object.apiVersion).group}/${object.kind}`)) return 'served';
