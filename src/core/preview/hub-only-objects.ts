@@ -4,7 +4,7 @@ import type { SourceObject } from '@berth/kube/model/source-object';
 import { appliedPart } from '../sync/applied/applied-part.ts';
 import { FIELD_MANAGER } from '../sync/applied/field-manager.ts';
 import { APPLY_SET_PART_OF_LABEL } from '../sync/apply-set.ts';
-import { ADDED_ANNOTATIONS } from '../sync/desired-object.ts';
+import { ADDED_ANNOTATIONS } from '../sync/left-fields.ts';
 import { possibleIdentities } from '../sync/plan-prune.ts';
 import type { JudgedDeletions } from './judged-deletions.ts';
 

@@ -6,20 +6,9 @@ import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { mergePatch } from '@berth/runtime/json/merge-patch';
 import type { Digest } from '../publish/approval/approval-code.ts';
-import { ADOPTED_ANNOTATION, APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
+import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION, taintNames, withoutTimes } from './applied/cluster-taints.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
-import { LEFT_FIELDS_ANNOTATION } from './left-fields.ts';
-
-/** What Berth itself writes on an object of Git. It is no part of what the object is. */
-export const ADDED_ANNOTATIONS = [
-  ADOPTED_ANNOTATION,
-  APPLIED_HASH_ANNOTATION,
-  APPLIED_TAINTS_ANNOTATION,
-  LEFT_FIELDS_ANNOTATION,
-  SCHEDULING_DISABLE_ANNOTATION,
-  SCHEDULER_ANNOTATION,
-];
 
 export interface DesiredOptions {
   readonly applySetId: string;

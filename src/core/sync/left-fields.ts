@@ -1,9 +1,11 @@
 import { type FieldPath, valueAt, withoutFields } from '@berth/kube/model/field-path';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
+import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
-import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
-import { TAINTS_FIELD } from './applied/cluster-taints.ts';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
+import { ADOPTED_ANNOTATION, APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
+import { APPLIED_TAINTS_ANNOTATION, TAINTS_FIELD } from './applied/cluster-taints.ts';
 import { WITHDRAWN_MANAGER } from './applied/field-manager.ts';
 import { findField, itemName, keyName, restAfter } from './applied/field-names.ts';
 import { type Fields, type ManagedFields, managedFieldsOf } from './applied/manager-fields.ts';
@@ -12,6 +14,16 @@ import { containsAll } from './desired-object.ts';
 
 /** On an object from Git: the fields that Git sets otherwise, and that were left to the managers that own them; a JSON list of names. */
 export const LEFT_FIELDS_ANNOTATION = 'berth.dev/left-fields';
+
+/** What Berth itself writes on an object of Git. It is no part of what the object is. */
+export const ADDED_ANNOTATIONS = [
+  ADOPTED_ANNOTATION,
+  APPLIED_HASH_ANNOTATION,
+  APPLIED_TAINTS_ANNOTATION,
+  LEFT_FIELDS_ANNOTATION,
+  SCHEDULING_DISABLE_ANNOTATION,
+  SCHEDULER_ANNOTATION,
+];
 
 /** A field that Git sets and that stays as another manager has it. */
 export interface LeftField {

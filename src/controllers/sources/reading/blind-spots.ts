@@ -1,10 +1,9 @@
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { isUnreadable } from '../manifests/read-content.ts';
-import type { FileReading } from '../manifests/assemble-objects.ts';
 import type { ManifestSelection } from '../manifests/commit-listing.ts';
 import { folderOf, HELM_CHART, isBelow } from '../manifests/special-folders.ts';
 import type { FileVersionReading } from './file-readings.ts';
-import type { Earlier } from './last-good.ts';
+import type { EarlierReading } from './last-good.ts';
 
 /** A place in a commit that cannot be read, so that an object may be in it without being seen. */
 export interface BlindSpot {
@@ -25,7 +24,7 @@ interface ReadFiles {
   readonly selection: ManifestSelection;
   readonly readings: ReadonlyMap<string, FileVersionReading>;
   /** Of each file that cannot be read. */
-  readonly before: ReadonlyMap<string, Earlier<FileReading>>;
+  readonly before: ReadonlyMap<string, EarlierReading>;
 }
 
 export function findBlindSpots({ selection, readings, before }: ReadFiles): readonly BlindSpot[] {

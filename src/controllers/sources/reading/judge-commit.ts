@@ -12,7 +12,7 @@ import { escalateUnreadablePlaces } from '../manifests/manifest-selection.ts';
 import type { Doubt, ManifestLimits, SourceContent } from '../manifests/source-content.ts';
 import { isBelow } from '../manifests/special-folders.ts';
 import type { BlindSpot } from './blind-spots.ts';
-import { Doubts, type EarlierCommits } from './doubts.ts';
+import { Doubts, type EarlierCommit, type EarlierCommits } from './doubts.ts';
 import type { FileVersionReading } from './file-readings.ts';
 import { declaredBefore, lastDeclaredObjects } from './last-good.ts';
 
@@ -49,11 +49,11 @@ export interface JudgeTools {
   readonly repository: GitRepository;
   readonly limits: ManifestLimits;
   /** The last complete commit; `same`: it is this one. Undefined: none is recorded. */
-  readonly last: SourceContent | 'same' | undefined;
+  readonly last: EarlierCommit | 'same' | undefined;
   /** Reads the nearest earlier commits, back to one that has no such place. */
   readonly walkBack: () => Promise<WalkedCommits>;
   /** Finds the last complete one of these; undefined: none is. */
-  readonly lastOf: (commits: WalkedCommits['commits']) => Promise<SourceContent | undefined>;
+  readonly lastOf: (commits: WalkedCommits['commits']) => Promise<EarlierCommit | undefined>;
   /** The entries of the commit. */
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
@@ -74,9 +74,7 @@ export async function judgeCommit(read: AssembledCommit, tools: JudgeTools): Pro
   const { last, repository, limits } = tools;
   const earlierOf = earlierReader(tools);
   const doubts = doubtsIn(read, tools, earlierOf);
-  // That a file never declared an object, its own history tells.
-  const isToBeAsked = !isFilled || spots.some(({ declaresObjects }) => declaresObjects !== false);
-  const before = last === 'same' || !(isToBeAsked || last) ? [] : (await earlierOf()).commits;
+  const before = last === 'same' ? [] : (await earlierOf()).commits;
   const earlier = before.flatMap((commit) => commit.objects);
   const present = new Set(objects.map(objectKey));
   const vanished = newestOfEach(earlier).filter((object) => !present.has(objectKey(object)));

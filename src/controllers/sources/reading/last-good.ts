@@ -23,7 +23,7 @@ interface History {
 }
 
 /** What the versions of a broken file declared, from the commit backwards. */
-export interface Earlier<Reading> {
+interface Earlier<Reading> {
   /** The last one that parsed without errors. Undefined: none did. */
   readonly good: Reading | undefined;
   /** Whether any of them declared an object. */
@@ -51,20 +51,31 @@ export async function earlierVersions(
   return found;
 }
 
-/** What each broken file declared before, with its current problems. */
+/** What the earlier versions of a broken file declared, with the problems of its current version, which is `id`. */
+export type EarlierReading = Earlier<FileReading> & Pick<FileVersionReading, 'id'>;
+
+interface BrokenFiles extends History {
+  readonly readings: ReadonlyMap<string, FileVersionReading>;
+  /** Of an earlier commit: a file that did not change since needs no search. */
+  readonly known: ReadonlyMap<string, EarlierReading>;
+}
+
+/** What each broken file declared before. */
 export async function earlierReadings(
   repository: GitRepository,
-  { readings, ...history }: History & { readonly readings: ReadonlyMap<string, FileVersionReading> },
-): Promise<ReadonlyMap<string, Earlier<FileReading>>> {
+  { readings, known, ...history }: BrokenFiles,
+): Promise<ReadonlyMap<string, EarlierReading>> {
   const broken = [...readings].filter(([, { id, parsed }]) => id !== '' && isUnreadable(parsed));
-  if (broken.length === 0) return new Map();
-  const found = await earlierVersions(repository, { paths: broken.map(([path]) => path), ...history });
+  const changed = broken.flatMap(([path, { id }]) => (known.get(path)?.id === id ? [] : [path]));
+  const found = await earlierVersions(repository, { paths: changed, ...history });
   return new Map(
-    broken.map(([path, { parsed }]) => {
+    broken.map(([path, { id, parsed }]) => {
+      const before = known.get(path);
+      if (before?.id === id) return [path, before];
       const { good, everDeclared = false } = found.get(path) ?? {};
       const manifests = good?.parsed.manifests.map((manifest) => locatedAtCommit(manifest, good.commit));
       const reading = manifests && fileReading({ manifests, problems: parsed.problems });
-      return [path, { good: reading, everDeclared }];
+      return [path, { id, good: reading, everDeclared }];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import type { CommitListing } from '../manifests/commit-listing.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
+import type { EarlierCommit } from './doubts.ts';
 import type { FileVersionReading } from './file-readings.ts';
 
 /** The state of a read commit, so that the next one costs only its difference. */
@@ -12,6 +13,8 @@ export interface ReadCommit extends CommitListing {
 /** The same for a later reader, without the one that read it. */
 export interface KeptCommit extends Omit<ReadCommit, 'plain'> {
   readonly plain: Omit<SourceContent, 'textOf'> | undefined;
+  /** The last complete commit, if it is known. */
+  readonly lastComplete?: EarlierCommit | undefined;
 }
 
 export function keepCommit({ plain, ...commit }: ReadCommit): KeptCommit {

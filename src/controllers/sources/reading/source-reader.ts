@@ -34,7 +34,8 @@ import {
   type JudgedCommit,
   type WalkedCommits,
 } from './judge-commit.ts';
-import { earlierReadings } from './last-good.ts';
+import type { EarlierCommit } from './doubts.ts';
+import { earlierReadings, type EarlierReading } from './last-good.ts';
 import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
 
@@ -52,7 +53,11 @@ export class SourceReader {
   #kustomize = new KustomizeRenderer();
   #memory: ReadCommit | undefined;
   /** The last commit in which every file could be read; until there is one, the one that the history has. */
-  #lastComplete: SourceContent | undefined;
+  #lastComplete: EarlierCommit | undefined;
+  /** Nothing is known of the commits before the first one that is read. */
+  #isBeginning = false;
+  /** What the broken files of the last commit declared before. */
+  #earlier: ReadonlyMap<string, EarlierReading> = new Map();
   /** The last complete commit, until it is stored for the next start. */
   #notStored: string | undefined;
 
@@ -68,7 +73,7 @@ export class SourceReader {
 
   /** The last read commit, for a later reader with the same paths and limits. */
   keep(): KeptCommit | undefined {
-    return this.#memory && keepCommit(this.#memory);
+    return this.#memory && { ...keepCommit(this.#memory), lastComplete: this.#lastComplete };
   }
 
   /**
@@ -79,9 +84,12 @@ export class SourceReader {
   async read(commit: string): Promise<SourceContent> {
     const info = await this.#repository.commit(commit);
     const before = this.#memory;
+    const { start } = this.#options;
+    if (start?.commit === commit) this.#lastComplete ??= start.lastComplete;
     if (before?.commit === commit && before.plain !== undefined) {
       await this.settle();
-      return (this.#lastComplete = before.plain);
+      this.#lastComplete = before.plain;
+      return before.plain;
     }
     // If the history was rewritten, the previous commit may be gone. Then everything is listed, as the first time.
     const changes =
@@ -186,8 +194,8 @@ export class SourceReader {
     inFolders: FolderUse,
   ): Promise<SourceContent> {
     const last = { readings: this.#keepLastGood ? readings : new Map<string, FileVersionReading>() };
-    const history = { ...last, commit: info.id, limits: this.#limits };
-    const before = await earlierReadings(this.#repository, history);
+    const history = { ...last, commit: info.id, limits: this.#limits, known: this.#earlier };
+    const before = (this.#earlier = await earlierReadings(this.#repository, history));
     const inOrder = selection.paths.flatMap((path) => before.get(path)?.good ?? readings.get(path) ?? []);
     const spots = findBlindSpots({ selection, readings, before });
     const read = { info, selection, readings, spots, ...assembleObjects(inOrder, '') };
@@ -234,7 +242,7 @@ export class SourceReader {
   }
 
   /** After a restart, the last complete commit is read again. `same`: it is the current one. */
-  async #readLastComplete(current: string): Promise<SourceContent | 'same' | undefined> {
+  async #readLastComplete(current: string): Promise<EarlierCommit | 'same' | undefined> {
     if (this.#lastComplete !== undefined) return this.#lastComplete;
     const commit = await this.#options.lastComplete?.load();
     if (commit === undefined) return undefined;
@@ -246,7 +254,7 @@ export class SourceReader {
   async #walkBack({ parents }: CommitInfo): Promise<WalkedCommits> {
     const reader = this.#withoutMemory();
     const commits: SourceContent[] = [];
-    let [parent] = parents;
+    let [parent] = this.#isBeginning ? [] : parents;
     while (parent !== undefined && commits.length < MAX_EARLIER_COMMITS) {
       let content: SourceContent;
       try {
@@ -263,22 +271,21 @@ export class SourceReader {
     return { commits, isCut: false };
   }
 
-  /** Reads commits on as a controller that has followed them did. @param commits newest first */
-  async #lastCompleteOf(commits: readonly SourceContent[]): Promise<SourceContent | undefined> {
+  /** Reads commits on as a controller that began with the oldest one did. @param commits newest first */
+  async #lastCompleteOf(commits: readonly SourceContent[]): Promise<EarlierCommit | undefined> {
     const oldest = commits.at(-1);
-    if (oldest?.complete !== true || commits.length === 1)
-      return oldest?.complete === true ? oldest : undefined;
     const reader = this.#withoutMemory({ keepLastGood: true });
-    reader.#lastComplete = oldest;
-    for (const { commit } of commits.slice(0, -1).toReversed())
-      if (commit !== undefined) await reader.read(commit.id);
+    reader.#isBeginning = true;
+    if (oldest?.complete === true) reader.#lastComplete = oldest;
+    const rest = oldest?.complete === true ? commits.slice(0, -1) : commits;
+    for (const { commit } of rest.toReversed()) if (commit !== undefined) await reader.read(commit.id);
     return reader.#lastComplete;
   }
 
   /** A reader that shows commits alone, without what earlier ones declared. */
   #withoutMemory(options: Pick<SourceReaderOptions, 'keepLastGood'> = {}): SourceReader {
     const { paths, limits, ambient } = this.#options;
-    const start = this.keep();
+    const start = this.#memory && keepCommit(this.#memory);
     const reader = new SourceReader(this.#repository, { ...options, paths, limits, ambient, start });
     reader.#kustomize = this.#kustomize;
     return reader;

@@ -17,8 +17,8 @@ import { oncePerList } from '@berth/runtime/lists/once-per-list';
 import { APPLIED_HASH_ANNOTATION } from '../../sync/applied/adoption.ts';
 import type { Digest } from '../../publish/approval/approval-code.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../sync/apply-set.ts';
-import { ADDED_ANNOTATIONS, containsAll, desiredObject, placeObject } from '../../sync/desired-object.ts';
-import { leftNames, withoutLeftFields } from '../../sync/left-fields.ts';
+import { containsAll, desiredObject, placeObject } from '../../sync/desired-object.ts';
+import { ADDED_ANNOTATIONS, leftNames, withoutLeftFields } from '../../sync/left-fields.ts';
 
 /** What the hub has of objects of Git, by `inputKey`. */
 export type HeldObjects = ReadonlyMap<string, KubeObject>;

@@ -148,10 +148,30 @@ describe('what left Git while something cannot be read', () => {
       { ...a, ...b },
       { ...withoutB, ...files },
     ]);
-    expect([names(running as SourceContent), running?.complete]).toEqual([['a', 'b'], false]);
-    expect(running?.staying).toMatchObject([{ because: `${place} cannot be read` }]);
-    for (const content of [running, ...later])
-      expect(await doubted(content as SourceContent, 'b')).toEqual([`${place} cannot be read`]);
+    for (const content of [running as SourceContent, ...later]) {
+      expect([names(content), content.complete]).toEqual([['a', 'b'], false]);
+      expect(content.staying).toMatchObject([{ because: `${place} cannot be read` }]);
+      expect(await doubted(content, 'b')).toEqual([`${place} cannot be read`]);
+    }
+  });
+
+  it('keeps an object although no commit could be read whole, and its file was renamed and broken some commits ago', async () => {
+    const playbook = { 'deploy.yml': '- hosts: hub\n- [\n' };
+    const commits = [
+      { ...playbook, ...a, ...b, 'c.yaml': configMap('c') },
+      { ...withoutB, 'new.yaml': BROKEN('b') },
+      { 'c.yaml': null },
+      { 'd.txt': 'x' },
+    ];
+    for (const content of await follow(commits))
+      expect([names(content), content.complete]).toEqual([['a', 'b', 'c'], false]);
+  });
+
+  it('lets an object go that left many commits ago, although a playbook that names it changed since', async () => {
+    const playbook = (text: string) => ({ 'deploy.yml': `- hosts: b\n- [${text}\n` });
+    const commits = [{ ...playbook('1'), ...a, ...b }, withoutB, playbook('2'), playbook('3')];
+    for (const content of await follow(commits))
+      expect([names(content), content.complete]).toEqual([['a'], true]);
   });
 
   it.each<[string, Files, Files]>([
