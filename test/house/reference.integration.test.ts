@@ -45,10 +45,11 @@ describe('annotations and labels', () => {
   });
 });
 
-/** A type of Secret, a signer, and an extension of kubeconfigs. */
+/** A type of Secret, signers, and an extension of kubeconfigs. */
 const NOT_ON_OBJECTS: ReadonlySet<string> = new Set([
   'kubernetes.io/service-account-token',
   'kubernetes.io/kube-apiserver-client',
+  'open-cluster-management.io/proxy-agent-signer',
   'client.authentication.k8s.io/exec',
 ]);
 
@@ -71,10 +72,10 @@ describe('conditions', () => {
   });
 });
 
-/** The API server's answers to requests have reasons too; those are the Kubernetes API's, not conditions. */
+/** Answers of the API server and of the user server have reasons too; those are the Kubernetes API's, not conditions. */
 function hasConditions(file: string): boolean {
   return (
-    !file.startsWith('packages/embedded-hub/src/') ||
+    !/^packages\/(access|embedded-hub)\/src\//.test(file) ||
     file === 'packages/embedded-hub/src/scheme/crd.ts' ||
     file.startsWith('packages/embedded-hub/src/controllers/')
   );

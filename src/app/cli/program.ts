@@ -32,6 +32,7 @@ import { simulateCommand } from './commands/placements/simulate.ts';
 import { testCommand } from './commands/placements/test.ts';
 import { previewDoctorCommand } from './commands/preview/doctor.ts';
 import { previewInstallCommand } from './commands/preview/install.ts';
+import { proxyCommands } from './commands/proxy/proxy.ts';
 import { runCommands } from './commands/run-commands.ts';
 import { scoreProviderCommand, scoreProviderPrometheusCommand } from './commands/score-provider.ts';
 import { planCommand } from './commands/sources/plan.ts';
@@ -89,6 +90,7 @@ export const COMMANDS: readonly CliCommand[] = [
   previewDoctorCommand,
   serveCommand,
   statusCommand,
+  proxyCommands,
   historyCommand,
   replayCommand,
   releaseCommand,

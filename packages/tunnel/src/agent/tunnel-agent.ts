@@ -8,7 +8,7 @@ import type { Logger } from '@berth/runtime/logger';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import { onAbort, sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import { keepAlive } from '../link/keep-alive.ts';
-import { TunnelLink } from '../link/tunnel-link.ts';
+import { type DialedTarget, TunnelLink } from '../link/tunnel-link.ts';
 import {
   AGENT_CALL,
   BERTH_HEADER,
@@ -32,8 +32,8 @@ export interface TunnelAgentOptions {
   readonly tls: () => TlsMaterial;
   /** For konnectivity's server, which sends connections to these hosts here. Berth's server reads the certificate instead. */
   readonly hosts: readonly string[];
-  /** Where the agent connects to for `host:port`; undefined: it may not. */
-  readonly resolve: (address: string) => ListenAt | undefined;
+  /** Where the agent connects to for `host:port`, or what of this process serves the connection; undefined: it may not. */
+  readonly resolve: (address: string) => ListenAt | ((channel: Duplex) => void) | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -128,7 +128,8 @@ class Agent {
       this.#wake.call();
       log.info('the tunnel was closed', { serverId });
     };
-    const connect = (address: string, signal: AbortSignal): Promise<Duplex> => this.#dial(address, signal);
+    const connect = (address: string, signal: AbortSignal): Promise<DialedTarget> =>
+      this.#dial(address, signal);
     const link = new TunnelLink({ stream, hasWindows, connect, onClosed });
     // A server of gRPC for Go ends connections of clients that ping more often than every five minutes.
     const stopPings = hasWindows ? keepAlive(stream, clock, () => undefined) : (): void => undefined;
@@ -152,8 +153,9 @@ class Agent {
     }
   }
 
-  #dial(address: string, signal: AbortSignal): Promise<Duplex> {
+  #dial(address: string, signal: AbortSignal): Promise<DialedTarget> {
     const target = this.#options.resolve(address);
+    if (typeof target === 'function') return Promise.resolve(target);
     return new Promise((resolve, reject) => {
       if (target === undefined) throw dialProblem(address, 'this agent may not connect to it');
       const socket = net.connect({ ...target, allowHalfOpen: true, noDelay: true });

@@ -12,8 +12,11 @@ const MAX_CHANNELS = 10_000;
 /** As konnectivity's client waits for a dial. */
 const DIAL_TIMEOUT_MS = 30_000;
 
+/** What is at the other end of a connection: a connection to a server, or a function of this process that serves it. */
+export type DialedTarget = Duplex | ((channel: Duplex) => void);
+
 /** Connects to an address of the agent's cluster. Rejects with what the dialer shall read. */
-export type Connect = (address: string, signal: AbortSignal) => Promise<Duplex>;
+export type Connect = (address: string, signal: AbortSignal) => Promise<DialedTarget>;
 
 export interface LinkOptions {
   readonly stream: ClientHttp2Stream | ServerHttp2Stream;
@@ -173,14 +176,15 @@ export class TunnelLink {
       this.#connecting.set(random, abort);
       const target = await connect(address, abort.signal);
       if (this.#isClosed || abort.signal.aborted) {
-        target.destroy();
+        if (typeof target !== 'function') target.destroy();
         return;
       }
       const connectId = this.#nextId;
       this.#nextId += 1n;
       const channel = this.#open(connectId);
       this.#packets.send({ type: 'dialed', random, connectId, error: '' });
-      join(channel, target);
+      if (typeof target === 'function') target(channel);
+      else join(channel, target);
     } catch (error) {
       this.#packets.send({ type: 'dialed', random, connectId: 0n, error: errorText(error) });
     } finally {

@@ -1,0 +1,134 @@
+import type { X509Certificate } from 'node:crypto';
+import { type AddOnDefinition, defineAddOn, signWithAuthority } from '@berth/addon';
+import {
+  apiVersionOf,
+  CLUSTER_ROLE,
+  CLUSTER_ROLE_BINDING,
+  DEPLOYMENT,
+  ROLE,
+  ROLE_BINDING,
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { readCertificate } from '@berth/kube/x509/certificate-fields';
+import { readSubject } from '@berth/kube/x509/certificate-subject';
+import type { PemPair } from '@berth/kube/x509/self-signed-authority';
+import { addonNames } from '@berth/ocm/registration/addon-names';
+
+/** The add-on, under OCM's name. */
+export const CLUSTER_PROXY = 'cluster-proxy';
+/** Of the certificates of its agents, as in OCM. */
+const SIGNER = 'open-cluster-management.io/proxy-agent-signer';
+/** What the agent reads in its namespace: the address of the server and its authority. */
+export const AGENT_CONFIG = 'cluster-proxy-agent';
+const ACCOUNT = 'cluster-proxy-agent';
+const RBAC = CLUSTER_ROLE.group;
+
+export interface ClusterProxyOptions {
+  readonly authority: PemPair;
+  /** `host:port` to which agents dial. */
+  readonly agentAddress: string;
+  /** Of the container that runs `berth proxy agent`. */
+  readonly image: string;
+}
+
+/** The Secret with the certificate of the agent, which the cluster's own agent keeps. */
+export function agentSecret(cluster: string): string {
+  return addonNames(CLUSTER_PROXY, cluster).customSignedSecret(SIGNER);
+}
+
+/**
+ * The cluster in the certificate of an agent: the one whose user of the add-on it names, and whose group. The add-on's requests are
+ * approved only if the agent of that cluster made them.
+ */
+export function clusterOfAgent({ raw }: X509Certificate): string | undefined {
+  const fields = readCertificate(raw);
+  const read = fields && readSubject(fields.subjectDer);
+  if (read?.kind !== 'subject') return undefined;
+  const { commonName, organizations } = read.subject;
+  const [, cluster] = /^system:open-cluster-management:cluster:([^:]+):addon:/.exec(commonName) ?? [];
+  if (cluster === undefined) return undefined;
+  const { user, groups } = addonNames(CLUSTER_PROXY, cluster);
+  return commonName === user && organizations.includes(groups[0] ?? '') ? cluster : undefined;
+}
+
+/** The add-on whose agent dials out to the hub and reaches the API server of its cluster. */
+export function clusterProxy({ authority, agentAddress, image }: ClusterProxyOptions): AddOnDefinition {
+  return defineAddOn({
+    name: CLUSTER_PROXY,
+    health: 'lease',
+    registration: {
+      configurations: [{ type: 'CustomSigner', signerName: SIGNER }],
+      sign: ({ request }) => signWithAuthority(authority, request),
+    },
+    manifests: async ({ cluster, installNamespace: namespace, values }) => [
+      ...agentRights(namespace),
+      {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: AGENT_CONFIG } },
+        data: { cluster: cluster.metadata.name, server: agentAddress, 'ca.crt': authority.certPem },
+      },
+      agentDeployment(namespace, values['IMAGE'] ?? image),
+    ],
+  });
+}
+
+/** To impersonate users of the hub, whom the cluster's RBAC then judges; and to read its own configuration. */
+function agentRights(namespace: string): readonly KubeObject[] {
+  const name = `open-cluster-management:${CLUSTER_PROXY}:agent`;
+  const subjects = [{ kind: 'ServiceAccount', namespace, name: ACCOUNT }];
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: ACCOUNT } },
+    {
+      ...{ apiVersion: apiVersionOf(CLUSTER_ROLE), kind: CLUSTER_ROLE.kind, metadata: { name } },
+      rules: [
+        { apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] },
+        // Extra fields of a user are subresources, for which RBAC has no pattern of their own.
+        { apiGroups: ['authentication.k8s.io'], resources: ['*'], verbs: ['impersonate'] },
+      ],
+    },
+    {
+      ...{
+        apiVersion: apiVersionOf(CLUSTER_ROLE_BINDING),
+        kind: CLUSTER_ROLE_BINDING.kind,
+        metadata: { name },
+      },
+      ...{ roleRef: { apiGroup: RBAC, kind: CLUSTER_ROLE.kind, name }, subjects },
+    },
+    {
+      ...{ apiVersion: apiVersionOf(ROLE), kind: ROLE.kind, metadata: { namespace, name: ACCOUNT } },
+      rules: [
+        { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: ['get', 'list', 'watch'] },
+        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+      ],
+    },
+    {
+      ...{
+        apiVersion: apiVersionOf(ROLE_BINDING),
+        kind: ROLE_BINDING.kind,
+        metadata: { namespace, name: ACCOUNT },
+      },
+      ...{ roleRef: { apiGroup: RBAC, kind: ROLE.kind, name: ACCOUNT }, subjects },
+    },
+  ];
+}
+
+function agentDeployment(namespace: string, image: string): KubeObject {
+  const labels = { app: ACCOUNT };
+  const container = {
+    ...{ name: 'agent', image, args: ['proxy', 'agent', '--namespace', namespace] },
+    securityContext: {
+      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, runAsNonRoot: true },
+      capabilities: { drop: ['ALL'] },
+    },
+  };
+  return {
+    ...{
+      apiVersion: apiVersionOf(DEPLOYMENT),
+      kind: DEPLOYMENT.kind,
+      metadata: { namespace, name: ACCOUNT },
+    },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { serviceAccountName: ACCOUNT, containers: [container] } },
+    },
+  };
+}

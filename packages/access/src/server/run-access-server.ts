@@ -1,0 +1,160 @@
+import { createAddOnManager } from '@berth/addon';
+import { createIfAbsent } from '@berth/kube/create-if-absent';
+import { CLUSTER_MANAGEMENT_ADDON, CONFIG_MAP, SECRET } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { secretTexts } from '@berth/kube/secret-texts';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
+import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
+import type { SleepingClock } from '@berth/runtime/clock/clock';
+import { InputError } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
+import { onAbort } from '@berth/runtime/loop/sleep';
+import { startTunnelServer } from '@berth/tunnel/server/tunnel-server';
+import { CLUSTER_PROXY, clusterOfAgent, clusterProxy } from '../addon/cluster-proxy.ts';
+import { Callers } from './identify-caller.ts';
+import { ServedClusters } from './served-clusters.ts';
+import { startUserServer } from './user-server.ts';
+
+/** The authority of agents, of the tunnel and of the user server. */
+const AUTHORITY_SECRET = 'cluster-proxy-authority';
+/** Where `berth proxy kubeconfig` finds the user server. */
+export const USER_SERVER_CONFIG = 'cluster-proxy-user-server';
+const DAY_MS = 86_400_000;
+const CERTIFICATE_MS = 30 * DAY_MS;
+
+export interface AccessServerOptions {
+  readonly hub: KubeApi;
+  /** Of the Secret with the authority and the ConfigMap for users. It must exist. */
+  readonly namespace: string;
+  /** Where people connect to, and where agents do. */
+  readonly users: { readonly host: string; readonly port: number };
+  readonly agents: { readonly host: string; readonly port: number };
+  /** Other addresses that people and agents use, if they do not reach where this process listens: `https://HOST:PORT`, `HOST:PORT`. */
+  readonly publicUrl?: string | undefined;
+  readonly agentAddress?: string | undefined;
+  /** Of the agent's container. */
+  readonly image: string;
+  readonly clock: SleepingClock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export interface AccessServer {
+  /** `https://HOST:PORT` of the user server. */
+  readonly url: string;
+  /** `HOST:PORT` for agents. */
+  readonly agentAddress: string;
+  /** Resolves after the signal, when all has ended. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * The hub's side of access to clusters: the tunnel's server, the user server before it, and the manager of the add-on whose agents are
+ * the other end. Certificates of the servers are made from the authority each day, for 30 days.
+ * @throws InputError if it cannot listen, or the namespace is missing; the errors of the API
+ */
+export async function startAccessServer(options: AccessServerOptions): Promise<AccessServer> {
+  const { hub, namespace, clock, random, log, signal } = options;
+  const pair = await authorityOf(hub, namespace, clock.now());
+  const authority = new CertificateAuthority(pair);
+  const hosts = [
+    ...new Set([
+      ...['localhost', '127.0.0.1', options.users.host, options.agents.host],
+      ...(options.publicUrl === undefined
+        ? []
+        : [new URL(options.publicUrl).hostname.replace(/^\[|\]$/g, '')]),
+      ...(options.agentAddress === undefined
+        ? []
+        : [options.agentAddress.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')]),
+    ]),
+  ].filter((host) => host !== '0.0.0.0' && host !== '::');
+  const material = async () => {
+    const { certPem, keyPem } = await authority.issueServing(
+      hosts,
+      clock.now(),
+      CERTIFICATE_MS,
+      CLUSTER_PROXY,
+    );
+    return { ca: pair.certPem, cert: certPem, key: keyPem };
+  };
+  const tls = await material();
+  const tunnel = await startTunnelServer({
+    agents: { ...options.agents, tls, clusterOf: clusterOfAgent },
+    ...{ clock, log },
+  });
+  const users = await startUserServer({
+    ...{ ...options.users, tls, tunnel, log },
+    ...{ callers: new Callers(hub, clock), clusters: new ServedClusters(hub, clock) },
+  });
+  const renew = (): void => {
+    void material().then((renewed) => {
+      tunnel.renew(renewed);
+      users.renew(renewed);
+    });
+    cancel = clock.schedule(DAY_MS, renew);
+  };
+  let cancel = clock.schedule(DAY_MS, renew);
+  const agentAddress = options.agentAddress ?? tunnel.agentAddress;
+  const url = options.publicUrl ?? users.url;
+  const manager = createAddOnManager({
+    addOns: [clusterProxy({ authority: pair, agentAddress, image: options.image })],
+    ...{ hub, clock, random, log },
+  });
+  await announce(hub, namespace, { url, 'ca.crt': pair.certPem });
+  const ended = Promise.all([
+    manager.run(signal),
+    new Promise<void>((resolve) => onAbort(signal, resolve)),
+  ]).then(async () => {
+    cancel();
+    await users.close();
+    await tunnel.close();
+  });
+  return { url, agentAddress, ended };
+}
+
+/** Made once; all replicas and restarts use it. */
+async function authorityOf(hub: KubeApi, namespace: string, nowMs: number): Promise<PemPair> {
+  const key = { namespace, name: AUTHORITY_SECRET };
+  const read = async (): Promise<PemPair | undefined> => {
+    const secret = await hub.get(SECRET, key);
+    const { 'tls.crt': certPem, 'tls.key': keyPem } = secret === undefined ? {} : secretTexts(secret);
+    return certPem && keyPem ? { certPem, keyPem } : undefined;
+  };
+  const found = await read();
+  if (found !== undefined) return found;
+  const made = createAuthority(AUTHORITY_SECRET, nowMs);
+  await createIfAbsent(hub, SECRET, {
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: key },
+    data: {
+      'tls.crt': Buffer.from(made.certPem).toString('base64'),
+      'tls.key': Buffer.from(made.keyPem).toString('base64'),
+    },
+  });
+  const stored = await read();
+  if (stored !== undefined) return stored;
+  throw new InputError('has no certificate and key', {
+    ...{ code: 'access.authority', subject: `Secret ${namespace}/${AUTHORITY_SECRET}` },
+    hint: 'delete it, and another authority is made; agents then get other certificates',
+  });
+}
+
+/** Tells people where the user server is, and describes the add-on, unless somebody has. */
+async function announce(
+  hub: KubeApi,
+  namespace: string,
+  data: Readonly<Record<string, string>>,
+): Promise<void> {
+  const configMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace, name: USER_SERVER_CONFIG },
+    data,
+  };
+  await hub.apply(CONFIG_MAP, configMap, { fieldManager: 'berth-proxy', force: true });
+  await createIfAbsent(hub, CLUSTER_MANAGEMENT_ADDON, {
+    apiVersion: 'addon.open-cluster-management.io/v1alpha1',
+    ...{ kind: CLUSTER_MANAGEMENT_ADDON.kind, metadata: { name: CLUSTER_PROXY } },
+    spec: { addOnMeta: { displayName: CLUSTER_PROXY, description: 'reaches the API servers of clusters' } },
+  });
+}

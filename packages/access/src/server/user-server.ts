@@ -1,0 +1,186 @@
+import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { impersonationHeaders } from '@berth/kube/config/impersonation-headers';
+import { BerthError, errorText, InputError } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
+import type { TunnelServer } from '@berth/tunnel/server/tunnel-server';
+import { clusterIdentity } from '../rules/cluster-identity.ts';
+import {
+  CALLER_HEADER,
+  forwardedHeaders,
+  isImpersonation,
+  withoutIdentity,
+} from '../rules/forwarded-headers.ts';
+import { requestTarget } from '../rules/request-target.ts';
+import {
+  answerStatus,
+  forwardRequest,
+  type Incoming,
+  responseFor,
+  type StatusText,
+} from './forward-request.ts';
+import type { Callers } from './identify-caller.ts';
+import type { ServedClusters } from './served-clusters.ts';
+
+/** What the cluster's end serves, in the name of the tunnel's addresses. */
+export const API_ADDRESS = 'kubernetes:443';
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 0,
+  keepAliveTimeout: 60_000,
+  maxHeaderSize: 64 * 1024,
+};
+const MAX_CONNECTIONS = 4_096;
+
+export interface UserServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** PEM. */
+  readonly tls: { readonly cert: string; readonly key: string };
+  readonly tunnel: Pick<TunnelServer, 'dial' | 'stateOf'>;
+  readonly callers: Pick<Callers, 'identify'>;
+  readonly clusters: Pick<ServedClusters, 'problemWith'>;
+  readonly log: Logger;
+}
+
+export interface UserServer {
+  /** `https://HOST:PORT` */
+  readonly url: string;
+  renew(tls: UserServerOptions['tls']): void;
+  close(): Promise<void>;
+}
+
+/**
+ * The door for people: `https://HOST/CLUSTER/api/...` is the API of that cluster. A token is needed. One of the hub's makes its user
+ * known to the cluster, whose RBAC decides; it does not leave the hub. Any other token goes to the cluster, which alone knows it.
+ * @throws InputError if it cannot listen
+ */
+export async function startUserServer(options: UserServerOptions): Promise<UserServer> {
+  const serve = (incoming: Incoming): void => {
+    void serveRequest(incoming, options).catch((error: unknown) => {
+      const response = responseFor(incoming.request, incoming.answer);
+      answerStatus(response, 500, { reason: 'InternalError', message: 'internal error' });
+      options.log.error('a request failed', { error });
+    });
+  };
+  const server = https.createServer({ ...LIMITS, ...options.tls, minVersion: 'TLSv1.2' });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('request', (request, answer) => serve({ request, answer }));
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => undefined);
+    serve({ request, answer: { socket, head } });
+  });
+  server.on('tlsClientError', () => undefined);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new InputError(`cannot listen: ${cause.message}`, {
+          ...{ code: 'access.listen', subject: `${options.host}:${options.port}`, cause },
+          hint: 'choose another address with --listen',
+        }),
+      ),
+    );
+    server.listen(options.port, options.host, resolve);
+  });
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    url: `https://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    renew: (tls) => server.setSecureContext({ ...tls, minVersion: 'TLSv1.2' }),
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function serveRequest(incoming: Incoming, options: UserServerOptions): Promise<void> {
+  const { request, answer } = incoming;
+  const refuse = (code: number, text: StatusText): void =>
+    answerStatus(responseFor(request, answer), code, text);
+  if (request.url === '/healthz') {
+    responseFor(request, answer).writeHead(200, { 'content-type': 'text/plain' }).end('ok\n');
+    return;
+  }
+  const target = requestTarget(request.url ?? '');
+  if (!target.ok) return refuse(400, { reason: 'BadRequest', message: target.error });
+  const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (token === undefined)
+    return refuse(401, {
+      reason: 'Unauthorized',
+      message: 'a bearer token of the hub or of the cluster is needed',
+    });
+  const { cluster, path } = target.value;
+  const admitted = await admit({ request, cluster, token }, options);
+  if ('refused' in admitted) return refuse(admitted.refused, admitted.text);
+  const { headers, who } = admitted;
+  const started = options.tunnel.stateOf(cluster);
+  let status = 503;
+  try {
+    const gone = new AbortController();
+    request.socket.once('close', () => gone.abort());
+    const channel = await options.tunnel.dial({ cluster, address: API_ADDRESS }, gone.signal);
+    status = await forwardRequest(incoming, {
+      send: (one) => http.request({ ...one, createConnection: () => channel }),
+      options: { path, headers: { ...headers, host: API_ADDRESS } },
+      headers: tunnelHeaders(started),
+    });
+  } catch (error) {
+    const isMissing = error instanceof BerthError && error.code === 'tunnel.no-agent';
+    status = isMissing ? 503 : 502;
+    refuse(status, { reason: isMissing ? 'ServiceUnavailable' : 'BadGateway', message: errorText(error) });
+  } finally {
+    const [onlyPath] = path.split('?');
+    options.log.info('request', { cluster, ...who, method: request.method, path: onlyPath, status });
+  }
+}
+
+type Admitted =
+  | { readonly headers: OutgoingHttpHeaders; readonly who: Readonly<Record<string, string>> }
+  | { readonly refused: number; readonly text: StatusText };
+
+/** Who is asking, and as whom the cluster sees it. */
+async function admit(
+  {
+    request,
+    cluster,
+    token,
+  }: { readonly request: IncomingMessage; readonly cluster: string; readonly token: string },
+  { callers, clusters, log }: UserServerOptions,
+): Promise<Admitted> {
+  try {
+    const [user, problem] = await Promise.all([callers.identify(token), clusters.problemWith(cluster)]);
+    if (problem !== undefined)
+      // Whether a cluster exists is for users of the hub only.
+      return user === undefined
+        ? { refused: 401, text: { reason: 'Unauthorized', message: 'the token is unknown' } }
+        : { refused: 404, text: { reason: 'NotFound', message: problem } };
+    const headers = forwardedHeaders(request);
+    if (user === undefined)
+      return { headers: { ...headers, [CALLER_HEADER]: 'cluster' }, who: { user: 'of the cluster' } };
+    if (Object.keys(request.headers).some(isImpersonation)) {
+      const message = 'a user of the hub cannot impersonate others in a cluster';
+      return { refused: 403, text: { reason: 'Forbidden', message } };
+    }
+    const as = clusterIdentity(user);
+    return {
+      headers: { ...withoutIdentity(headers), ...impersonationHeaders(as), [CALLER_HEADER]: 'hub' },
+      who: { user: user.username, as: as.user },
+    };
+  } catch (error) {
+    log.warn('the hub cannot be asked about a request', { error: errorText(error) });
+    return { refused: 503, text: { reason: 'ServiceUnavailable', message: 'the hub does not answer' } };
+  }
+}
+
+function tunnelHeaders({
+  sinceMs,
+  roundTripMs,
+}: ReturnType<TunnelServer['stateOf']>): Record<string, string> {
+  return {
+    ...(sinceMs !== undefined && { 'berth-tunnel-since': new Date(sinceMs).toISOString() }),
+    ...(roundTripMs !== undefined && { 'berth-tunnel-round-trip-ms': roundTripMs.toFixed(1) }),
+  };
+}

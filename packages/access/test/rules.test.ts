@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { clusterIdentity } from '../src/rules/cluster-identity.ts';
+import { requestTarget } from '../src/rules/request-target.ts';
+
+describe('the cluster of a URL', () => {
+  it.each([
+    { url: '/cluster1/api/v1/pods?watch=1', want: { cluster: 'cluster1', path: '/api/v1/pods?watch=1' } },
+    { url: '/edge-7.example/version', want: { cluster: 'edge-7.example', path: '/version' } },
+    { url: '/cluster1', want: { cluster: 'cluster1', path: '/' } },
+    { url: '/c/a?b=/../c?d', want: { cluster: 'c', path: '/a?b=/../c?d' } },
+    { url: '/c/a%20b', want: { cluster: 'c', path: '/a%20b' } },
+  ])('is read: $url', ({ url, want }) => {
+    expect(requestTarget(url)).toEqual({ ok: true, value: want });
+  });
+
+  it.each([
+    '',
+    '/',
+    '*',
+    'http://cluster2/api',
+    'https://cluster2/cluster1/api',
+    '//cluster2/api',
+    '/../cluster2/api',
+    '/%63luster2/api',
+    '/cluster1%2f..%2fcluster2/api',
+    '/Cluster1/api',
+    '/cluster1:443/api',
+    '/cluster1@cluster2/api',
+    '/.cluster1/api',
+    '/cluster1/../cluster2/api',
+    '/cluster1/..',
+    '/cluster1/./api',
+    '/cluster1/%2e%2e/cluster2/api',
+    '/cluster1/%2E./cluster2',
+    '/cluster1/api%2f..%2f..%2fcluster2',
+    '/cluster1/%252e%252e/cluster2',
+    '/cluster1/..%5ccluster2',
+    '/cluster1\\..\\cluster2',
+    `/${'a'.repeat(254)}/api`,
+  ])('is refused: %s', (url) => {
+    expect(requestTarget(url).ok).toBe(false);
+  });
+});
+
+describe('who a user of the hub is in a cluster', () => {
+  it.each([
+    {
+      name: 'a person',
+      user: { username: 'alice', groups: ['dev', 'system:authenticated'] },
+      want: ['alice', 'dev', 'system:authenticated'],
+    },
+    {
+      name: 'an administrator of the hub',
+      user: { username: 'kubernetes-admin', groups: ['system:masters'] },
+      want: ['kubernetes-admin', 'cluster:hub:system:masters'],
+    },
+    {
+      name: 'an account of the hub',
+      user: { username: 'system:serviceaccount:kube-system:x', groups: ['system:serviceaccounts'] },
+      want: ['cluster:hub:system:serviceaccount:kube-system:x', 'cluster:hub:system:serviceaccounts'],
+    },
+    {
+      name: 'a name that looks translated',
+      user: { username: 'cluster:hub:system:masters' },
+      want: ['cluster:hub:cluster:hub:system:masters'],
+    },
+  ])('$name', ({ user, want }) => {
+    const { user: name, groups } = clusterIdentity(user);
+    expect([name, ...groups]).toEqual(want);
+  });
+
+  it('keeps extra fields but those of the token', () => {
+    const extra = { 'authentication.kubernetes.io/credential-id': ['x'], 'example.com/team': ['a', 'b'] };
+    expect(clusterIdentity({ username: 'alice', extra }).extra).toEqual({ 'example.com/team': ['a', 'b'] });
+  });
+});

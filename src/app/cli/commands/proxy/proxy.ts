@@ -1,0 +1,177 @@
+import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
+import { type CliCommand, verbCommand } from '../cli-command.ts';
+
+/** Where OCM's controllers are on a hub. */
+const NAMESPACE = 'open-cluster-management-hub';
+const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
+const LEVELS = 'debug, info, warn, error';
+
+/** Flags of `berth proxy serve`. */
+export interface ServeFlags extends HubFlags {
+  readonly listen: string;
+  readonly agentListen: string;
+  readonly publicUrl?: string;
+  readonly agentAddress?: string;
+  readonly namespace: string;
+  readonly image?: string;
+  readonly logLevel: string;
+}
+
+/** Flags of `berth proxy agent`. */
+export interface AgentFlags extends HubFlags {
+  readonly namespace: string;
+  readonly logLevel: string;
+}
+
+/** Flags of the commands for people: where the user server is, and who they are. */
+export interface UserFlags extends HubFlags {
+  readonly namespace: string;
+  readonly server?: string;
+  readonly certificateAuthority?: string;
+  readonly serviceAccount?: string;
+  readonly duration: string;
+}
+
+export interface ClusterFlags extends UserFlags {
+  readonly cluster: string;
+}
+
+export interface HealthFlags extends UserFlags {
+  readonly clusters?: string;
+}
+
+const SERVE_HELP = `
+Runs three things: the server of the tunnel, to which the agents of clusters dial; the user server, where people reach
+https://HOST/CLUSTER/api/...; and the manager of the add-on cluster-proxy, whose agents these are. One process runs at a
+time. Its kubeconfig needs the rights in docs/access.md.
+
+Exit codes: 0 stopped by a signal, 1 error.
+
+Examples:
+  berth proxy serve --kubeconfig hub.kubeconfig                    # for agents and people on this machine
+  berth proxy serve --listen :9092 --public-url https://clusters.example.com:9092 --agent-listen :8091 \\
+    --agent-address tunnel.example.com:8091                       # behind two addresses that others reach
+`;
+
+const AGENT_HELP = `
+The add-on cluster-proxy runs this in a pod of the cluster. Where a cluster runs no pods, start it yourself with a
+kubeconfig of the cluster. The cluster's own agent (berth agent) gets the certificate; until it is there this one waits.
+It dials out and listens nowhere.
+
+Exit codes: 0 stopped by a signal, 1 error.
+
+Examples:
+  berth proxy agent --kubeconfig cluster1.kubeconfig
+  berth proxy agent --namespace ${ADDON_NAMESPACE}   # in a pod of the cluster
+`;
+
+const KUBECONFIG_HELP = `
+The kubeconfig has the token of your kubeconfig of the hub, or of an account of the hub. It is as secret as that.
+
+Exit codes: 0 printed, 1 error.
+
+Examples:
+  berth proxy kubeconfig --cluster cluster1 > cluster1.kubeconfig
+  berth proxy kubeconfig --cluster cluster1 --service-account team-a/deployer --duration 8h
+`;
+
+const KUBECTL_HELP = `
+Runs the program kubectl with a kubeconfig of the cluster that is gone afterwards.
+
+Exit codes: 0 as kubectl, 1 kubectl failed, or error.
+
+Examples:
+  berth proxy kubectl --cluster cluster1 -- get pods -A
+  berth proxy kubectl --cluster cluster1 -- logs -f deployment/web
+`;
+
+const HEALTH_HELP = `
+Asks each cluster for its version, as you would with kubectl, and says since when its tunnel is open.
+
+Exit codes: 0 all clusters answer, 1 a cluster does not, or error.
+
+Examples:
+  berth proxy health
+  berth proxy health --clusters cluster1,cluster2 --service-account default/admin
+`;
+
+type Program = Parameters<CliCommand['register']>[0];
+
+/** `berth proxy …`: each command loads what it does when it runs. */
+export const proxyCommands: CliCommand = {
+  register(program, run) {
+    addHubFlags(
+      subcommand(program, 'serve', 'serve people and the agents of clusters (runs until stopped)')
+        .option('--listen <host:port>', 'where people connect to', '127.0.0.1:9092')
+        .option('--agent-listen <host:port>', 'where agents connect to', '127.0.0.1:8091')
+        .option('--public-url <url>', 'the address that people use (default: that of --listen)')
+        .option(
+          '--agent-address <host:port>',
+          'the address that agents use (default: that of --agent-listen)',
+        )
+        .option('--namespace <name>', 'namespace of its Secret and its ConfigMap; it exists', NAMESPACE)
+        .option('--image <image>', "image of the agent's pod (default: berth in the version of this program)")
+        .option('--log-level <level>', LEVELS, 'info')
+        .addHelpText('after', SERVE_HELP),
+    ).action(
+      run(async (io, flags: ServeFlags) => (await import('./proxy-processes.ts')).serveProxy(io, flags)),
+    );
+    addHubFlags(
+      subcommand(program, 'agent', "the cluster's end of the tunnel (runs until stopped)")
+        .option('--namespace <name>', 'namespace in which the add-on is installed', ADDON_NAMESPACE)
+        .option('--log-level <level>', LEVELS, 'info')
+        .addHelpText('after', AGENT_HELP),
+      'the managed cluster',
+    ).action(
+      run(async (io, flags: AgentFlags) => (await import('./proxy-processes.ts')).runProxyAgent(io, flags)),
+    );
+    addUserFlags(
+      subcommand(program, 'kubeconfig', 'print a kubeconfig of a managed cluster, through the hub')
+        .requiredOption('--cluster <name>', 'the managed cluster')
+        .addHelpText('after', KUBECONFIG_HELP),
+    ).action(
+      run(async (io, flags: ClusterFlags) =>
+        (await import('./proxy-kubeconfig.ts')).printKubeconfig(io, flags),
+      ),
+    );
+    addUserFlags(
+      subcommand(program, 'kubectl', 'run kubectl on a managed cluster, through the hub')
+        .argument('[args...]', 'arguments of kubectl, after --')
+        .requiredOption('--cluster <name>', 'the managed cluster')
+        .addHelpText('after', KUBECTL_HELP),
+    ).action(
+      run(async (io, args: readonly string[], flags: ClusterFlags) =>
+        (await import('./proxy-kubeconfig.ts')).runKubectl(io, args, flags),
+      ),
+    );
+    addUserFlags(
+      subcommand(program, 'health', 'which clusters can be reached, and since when')
+        .option(
+          '--clusters <names>',
+          'only these, separated by commas (default: all with the add-on cluster-proxy)',
+        )
+        .addHelpText('after', HEALTH_HELP),
+    ).action(
+      run(async (io, flags: HealthFlags) => (await import('./proxy-health.ts')).printHealth(io, flags)),
+    );
+  },
+};
+
+function subcommand(program: Program, name: string, description: string): Program {
+  const verb = verbCommand(program, 'proxy', 'reach the API servers of managed clusters through the hub');
+  return verb.command(name).description(description);
+}
+
+function addUserFlags(command: Program): Program {
+  return addHubFlags(
+    command
+      .option('--server <url>', 'address of the user server (default: as its ConfigMap on the hub says)')
+      .option('--certificate-authority <file>', 'with --server: authority of its certificate')
+      .option(
+        '--service-account <namespace/name>',
+        'act as this account of the hub (default: the user of the kubeconfig)',
+      )
+      .option('--duration <duration>', 'with --service-account: lifetime of its token', '1h')
+      .option('--namespace <name>', 'namespace of that ConfigMap', NAMESPACE),
+  );
+}
