@@ -1,6 +1,6 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findHelm } from '../../packages/addon/test/sources/find-helm.ts';
 import { CHART as FOLDER } from '../deploy/generated-files.ts';
@@ -139,6 +139,34 @@ describe.skipIf(!isPossible)('the chart on a real API server', () => {
     expect(await shell.says(`kubectl get clusterrole,clusterrolebinding -o name ${real}`)).not.toContain(
       '/berth',
     );
+  });
+
+  it('follows the commands of docs/install.md', async () => {
+    const page = readFileSync('docs/install.md', 'utf8');
+    const work = join(dir, 'work');
+    cpSync(chart, join(work, FOLDER), { recursive: true });
+    cpSync('deploy/kustomize', join(work, 'deploy/kustomize'), { recursive: true });
+    const blockOf = (heading: string): Promise<string> => {
+      const [, block = ''] =
+        new RegExp(`\\n## ${heading}\\n[^#]*?\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
+      expect(block, heading).not.toBe('');
+      const path = `PATH=${dirname(helm ?? '')}:$PATH`;
+      return shell.says(`set -e\ncd ${work}\nexport KUBECONFIG=${plane.kubeconfig} ${path}\n${block}`);
+    };
+    expect(await blockOf('By chart')).toContain('berth');
+    expect(await blockOf('Upgrade')).toContain('REVISION: 2');
+    const args = `kubectl -n berth-system get deployment berth -o jsonpath={.spec.template.spec.containers[0].args} ${real}`;
+    expect(await shell.says(args)).toContain('--ref=main');
+    expect(await blockOf('Roll back')).toContain('Rollback was a success');
+    expect(await blockOf('Uninstall')).toContain('uninstalled');
+    expect(await blockOf('By kustomize')).toContain('deployment.apps/berth serverside-applied');
+    const image = `kubectl -n berth-system get deployment berth -o jsonpath={.spec.template.spec.containers[0].image} ${real}`;
+    expect(await shell.says(image)).toBe('registry.example.org/team/berth:0.1.0');
+    // What somebody else installed stays as it is.
+    expect(await shell.says(`berth init ${real}`)).toContain('somebody else has installed the controllers');
+    expect(await shell.says(image)).toBe('registry.example.org/team/berth:0.1.0');
+    await shell.says(`kubectl delete -k ${work}/overlay --wait=false ${real}`);
+    for (const name of ['berth-system', 'open-cluster-management']) await finalize(name);
   });
 
   it('does not install over berth init', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { binding, cluster, clusterSet, namespace, placement } from '../app/serve/fleet-fixture.ts';
+import { binding, cluster, clusterSet, namespace, placement, yaml } from '../app/serve/fleet-fixture.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
 import { CONTROL_PLANE_PROGRAMS } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
 import { RealHub } from './peers/real-hub.ts';
@@ -83,6 +84,43 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS, 'ocm/placement'))('beside O
       );
     } finally {
       await berth.close();
+    }
+  });
+
+  it('takes a placement over from OCM by a commit, and gives it back by another', async () => {
+    await setTaints(ALL, []);
+    const moved = `moved-${(attempts += 1)}`;
+    await hub.create(placement(moved));
+    await hub.until(async () => (await clustersOf(moved)).length === ALL.length);
+    const before = await pageOf(moved);
+    const git = new GitFixture();
+    const other = { 'other.yaml': yaml(placement(`other-${attempts}`)) };
+    git.commit({ ...other, 'moved.yaml': yaml(placement(moved)) });
+    const berth = await hub.serve({ sources: [{ url: git.path }] });
+    try {
+      const annotation = async (): Promise<string | undefined> =>
+        (await placementOf(moved)).metadata.annotations?.[DISABLED];
+      await hub.until(async () => (await annotation()) === 'true');
+      const published = `team-a/${moved}`;
+      await hub.until(() => berth.events.some(({ kind }) => kind === 'ready'));
+      expect(await clustersOf(moved)).toEqual(ALL);
+      expect((await pageOf(moved))?.metadata.uid).toBe(before?.metadata.uid);
+      // Berth decides now: OCM would take these clusters away, and knows no hold.
+      await setTaints(ALL.slice(1), drain);
+      await hub.until(() =>
+        berth.events.some((event) => event.kind === 'held' && event.placement === published),
+      );
+      await setTaints(ALL, []);
+
+      git.commit({ 'moved.yaml': undefined });
+      await hub.until(async () => (await annotation()) === undefined);
+      expect((await pageOf(moved))?.metadata.uid).toBe(before?.metadata.uid);
+      expect(await clustersOf(moved)).toEqual(ALL);
+      await setTaints(ALL.slice(1), drain);
+      await hub.until(async () => (await clustersOf(moved)).join() === 'c1');
+    } finally {
+      await berth.close();
+      git.remove();
     }
   });
 });
