@@ -33,7 +33,7 @@ describe('the commands of "Your first placement" in README.md', () => {
       'berth history': `until berth history shop/web | grep 'user admin'; do sleep 0.2; done; berth history`,
     });
     const { code, said } = await follow(script);
-    expect(said).toMatch(/^web .*\[edge1,edge2\]$/m);
+    expect(said).toMatch(/^shop +web +2\/all +edge1,edge2 /m);
     expect(said).toMatch(/^ {2}~ shop\/web: 2 → 0 clusters/m);
     expect(said).toMatch(/^shop\/web +2 +WouldEmpty$/m);
     expect(said).toMatch(/^released shop\/web/m);

@@ -16,6 +16,7 @@ import { reconcileCommand } from './commands/controller/reconcile.ts';
 import { releaseCommand } from './commands/controller/release.ts';
 import { serveCommand } from './commands/controller/serve.ts';
 import { statusCommand } from './commands/controller/status.ts';
+import { completionCommand } from './commands/completion.ts';
 import { demoCommand } from './commands/demo/demo.ts';
 import { historyCommand } from './commands/history/history.ts';
 import { replayCommand } from './commands/history/replay.ts';
@@ -27,6 +28,12 @@ import { initCommand } from './commands/installation/init.ts';
 import { joinCommand } from './commands/installation/join.ts';
 import { unjoinCommand } from './commands/installation/unjoin.ts';
 import { explainCommand } from './commands/placements/explain.ts';
+import {
+  getDecisionsCommand,
+  getHoldsCommand,
+  getRolloutsCommand,
+  getSourcesCommand,
+} from './commands/objects/get-more.ts';
 import { getPlacementsCommand } from './commands/placements/get-placements.ts';
 import { simulateCommand } from './commands/placements/simulate.ts';
 import { testCommand } from './commands/placements/test.ts';
@@ -46,8 +53,28 @@ import { getWorksCommand } from './commands/works/get-works.ts';
 
 /** Runs `berth ARGS`. Never throws: a failure is printed to stderr and becomes exit code 1. */
 export function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
-  return runCommands(COMMANDS, args, io);
+  return runCommands(COMMANDS, args, io, GROUPS);
 }
+
+/** The groups of `berth --help`, each with its commands. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Begin:': ['demo', 'init', 'join', 'accept'],
+  'Look at a fleet:': ['status', 'get', 'describe', 'explain', 'history'],
+  'Check and preview changes in Git:': ['validate', 'test', 'plan', 'preview', 'snapshot'],
+  'Act on a hub:': [
+    'release',
+    'reconcile',
+    'create',
+    'clusterset',
+    'addon',
+    'install',
+    'uninstall',
+    'unjoin',
+    'clean',
+  ],
+  'Run:': ['serve', 'agent', 'hub', 'score-provider', 'argocd'],
+  'More:': ['replay', 'simulate', 'completion', 'version'],
+};
 
 /** Every `berth` command, in the order of `berth --help`. */
 export const COMMANDS: readonly CliCommand[] = [
@@ -71,6 +98,10 @@ export const COMMANDS: readonly CliCommand[] = [
   getClustersCommand,
   getClusterSetsCommand,
   getPlacementsCommand,
+  getDecisionsCommand,
+  getHoldsCommand,
+  getRolloutsCommand,
+  getSourcesCommand,
   getWorksCommand,
   clusterSetCommand,
   initCommand,
@@ -96,5 +127,6 @@ export const COMMANDS: readonly CliCommand[] = [
   releaseCommand,
   reconcileCommand,
   validateCommand,
+  completionCommand,
   versionCommand,
 ];

@@ -1,5 +1,5 @@
+import { listServed } from '@berth/kube/list-served';
 import {
-  apiVersionOf,
   CLUSTER_MANAGEMENT_ADDON,
   CONFIG_MAP,
   LEASE,
@@ -115,9 +115,7 @@ async function sourceStatus(
 }
 
 async function readHeldAddOns(hub: Pick<KubeApi, 'list' | 'resolve'>): Promise<HubStatus['addOnsHeld']> {
-  const { kind } = CLUSTER_MANAGEMENT_ADDON;
-  const served = await hub.resolve(apiVersionOf(CLUSTER_MANAGEMENT_ADDON), kind);
-  const { items } = served === undefined ? { items: [] } : await hub.list(served);
+  const items = await listServed(hub, CLUSTER_MANAGEMENT_ADDON);
   return items.flatMap((object) => {
     const held = heldRemoval(object);
     return held === undefined ? [] : [{ addOn: object.metadata.name, message: held.message }];

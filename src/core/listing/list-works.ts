@@ -1,30 +1,58 @@
+import { findCondition } from '@berth/kube/model/condition-list';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { ClusterManagementAddOn } from '@berth/ocm/kind/addon';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { workRow } from '../work/describe-work.ts';
-import type { Listed } from './listed.ts';
+import { ageSince, type Listed } from './listed.ts';
 
 /**
  * The columns of `clusteradm get works`, and two more: degraded, and the age.
  * Source: open-cluster-management.io/clusteradm `pkg/cmd/get/work`.
  */
 export function listWorks(works: readonly ManifestWork[], nowMs: number): Listed {
-  const ageOf = ({ metadata }: ManifestWork): string =>
-    formatAge(nowMs - Date.parse(metadata.creationTimestamp ?? ''));
   return {
     header: ['NAME', 'CLUSTER', 'NUMBER OF MANIFESTS', 'APPLIED', 'AVAILABLE', 'DEGRADED', 'AGE'],
-    rows: works.map((work) => [...workRow(work), ageOf(work)]),
+    rows: works.map((work) => [...workRow(work), ageSince(work.metadata.creationTimestamp, nowMs)]),
   };
 }
 
 /**
- * Age the way kubectl prints it: `42s`, `5m10s`, `3h`, `12d`.
- * @param ageMs not negative
+ * A row for each ManifestWorkReplicaSet, and for each placement of an add-on: how far it is.
+ * @param objects ManifestWorkReplicaSets and ClusterManagementAddOns, as the functions of `@berth/addon` read them
  */
-function formatAge(ageMs: number): string {
-  const seconds = Math.max(0, Math.floor(ageMs / 1000));
-  if (seconds < 120) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 10) return seconds % 60 === 0 ? `${minutes}m` : `${minutes}m${seconds % 60}s`;
-  if (minutes < 180) return `${minutes}m`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`;
+export function listRollouts(objects: readonly KubeObject[]): Listed {
+  return {
+    header: ['ROLLOUT', 'CLUSTERS', 'AVAILABLE', 'STATE', 'MESSAGE'],
+    rows: objects.flatMap((object) =>
+      object.kind === 'ManifestWorkReplicaSet'
+        ? [ofReplicaSet(object as unknown as ManifestWorkReplicaSet)]
+        : ofAddOn(object as unknown as ClusterManagementAddOn),
+    ),
+  };
+}
+
+function ofReplicaSet({ metadata, status }: ManifestWorkReplicaSet): readonly string[] {
+  const { total, desiredTotal = total, available } = status?.summary ?? {};
+  const counts = total === undefined ? ['', ''] : [`${total}/${desiredTotal ?? total}`, `${available ?? 0}`];
+  const verified = findCondition(status?.conditions, 'PlacementVerified');
+  const rolledOut = findCondition(status?.conditions, 'PlacementRolledOut');
+  return [
+    `works ${namespacedName(metadata)}`,
+    ...counts,
+    ...stateOf(verified?.status === 'False' ? verified : rolledOut),
+  ];
+}
+
+function ofAddOn({ metadata, status }: ClusterManagementAddOn): readonly (readonly string[])[] {
+  return (status?.installProgressions ?? []).map(({ namespace, name, conditions }) => [
+    `add-on ${metadata.name} by ${namespace}/${name}`,
+    ...['', ''],
+    ...stateOf(findCondition(conditions, 'Progressing')),
+  ]);
+}
+
+function stateOf(condition: Condition | undefined): readonly [string, string] {
+  return condition === undefined ? ['not begun', ''] : [condition.reason, condition.message];
 }

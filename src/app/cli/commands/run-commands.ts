@@ -5,11 +5,15 @@ import { type CliIo, type ExitCode, NOT_READY } from '../../terminal/cli-io.ts';
 import { builtCommit, packageVersion } from './version.ts';
 import { messageLines, withSafeOutput } from '../../terminal/terminal-output.ts';
 
-/** Runs one of the commands. Never throws: a failure is printed to stderr and becomes exit code 1, or 2 (NOT_READY). */
+/**
+ * Runs one of the commands. Never throws: a failure is printed to stderr and becomes exit code 1, or 2 (NOT_READY).
+ * @param groups headings of the help, each with the names of its commands, in this order
+ */
 export async function runCommands(
   commands: readonly CliCommand[],
   args: readonly string[],
   given: CliIo,
+  groups: Readonly<Record<string, readonly string[]>> = {},
 ): Promise<ExitCode> {
   const io = withSafeOutput(given);
   let exitCode: ExitCode = 0;
@@ -35,11 +39,16 @@ export async function runCommands(
       writeErr: (text) => io.stderr.write(text),
     })
     .addHelpText('after', HELP);
+  // The heading of what is in no group, and of `help`.
+  program.commandsGroup(Object.keys(groups).at(-1) ?? 'Commands:').helpCommand(true);
   for (const command of commands) command.register(program, run);
+  addHeadings(program, groups);
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
+    if (error instanceof CommanderError && error.code === 'commander.unknownCommand')
+      io.stderr.write(messageLines('hint', known(program, args)));
     return reportFailure(error, io);
   }
 }
@@ -51,6 +60,26 @@ Examples:
   berth COMMAND --help        # what it does, its options, examples
   berth demo                  # everything at once, on this machine
 `;
+
+/** The help lists groups in the order of their first command. */
+function addHeadings(program: Command, groups: Readonly<Record<string, readonly string[]>>): void {
+  const order = Object.values(groups).flat();
+  for (const [heading, names] of Object.entries(groups))
+    for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(heading);
+  const place = (command: Command): number => order.indexOf(command.name()) + 1 || Infinity;
+  (program.commands as Command[]).sort((a, b) => place(a) - place(b));
+}
+
+/** What exists where the first unknown word is. */
+function known(program: Command, args: readonly string[]): string {
+  let [command, path] = [program, program.name()];
+  for (const word of args) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (next === undefined) break;
+    [command, path] = [next, `${path} ${word}`];
+  }
+  return `${path} has these commands: ${command.commands.map((one) => one.name()).join(', ')}`;
+}
 
 const DEFAULT_HELP = new Help();
 

@@ -12,6 +12,7 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
 import type { ObjectMeta } from '@berth/kube/model/object-meta';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
 import { makeCliIo } from '../../cli-harness.ts';
@@ -139,7 +140,7 @@ describe('berth get', () => {
       want: ['NAME STATUS REASON SELETEDCLUSTERS', 'web False Succeedconfigured [cluster1,cluster2]'],
     },
     {
-      command: 'get placements',
+      command: 'get placements -o clusteradm',
       want: [
         'NAME STATUS REASON SELETEDCLUSTERS',
         'team-a/web False Succeedconfigured [cluster1,cluster2]',
@@ -159,9 +160,71 @@ describe('berth get', () => {
 
   it('prints the objects as the hub has them', async () => {
     const { stdout } = await berth('get cluster cluster1 -o json');
-    expect(JSON.parse(stdout)).toMatchObject([
-      { kind: 'ManagedCluster', status: { capacity: { cpu: '24' } } },
-    ]);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'ManagedCluster', status: { capacity: { cpu: '24' } } });
+    expect(JSON.parse((await berth('get clusters -o json')).stdout)).toMatchObject({
+      ...{ apiVersion: 'v1', kind: 'List' },
+      items: [{ metadata: { name: 'cluster1' } }, { metadata: { name: 'cluster2' } }],
+    });
+  });
+
+  it.each([
+    {
+      command: 'get placements -A -o name',
+      want: ['placement.cluster.open-cluster-management.io/web'],
+    },
+    {
+      command:
+        'get clusters -l cluster.open-cluster-management.io/clusterset=default -o jsonpath={.items[*].metadata.name}',
+      want: ['cluster1 cluster2'],
+    },
+    { command: 'get cluster cluster1 -o jsonpath={.status.capacity.cpu}', want: ['24'] },
+    { command: 'get clusters -l none=here', want: ['no clusters'] },
+    {
+      command: 'get decisions -n team-a',
+      want: [
+        'NAMESPACE PLACEMENT CLUSTER GROUP PAGE REASON',
+        'team-a web cluster2 web-1',
+        'team-a web cluster1 web-2',
+      ],
+    },
+    { command: 'get holds', want: ['no holds'] },
+    { command: 'get rollouts', want: ['no rollouts'] },
+    { command: 'get sources', want: ['no sources'] },
+  ])('$command', async ({ command, want }) => {
+    const { code, stdout } = await berth(command);
+    expect(code).toBe(0);
+    expect([...new Set(cells(stdout))]).toEqual(want);
+  });
+
+  it.each([
+    {
+      command: 'get works -n a -A',
+      want: 'error: --all-namespaces: contradicts --namespace: give one of them\n',
+    },
+    { command: 'get works -o jsonpath={.x', want: 'error: --output: unclosed action\n' },
+    {
+      command: 'get works -o xml',
+      want: 'error: --output: got "xml", expected table, name, json, yaml or jsonpath=TEMPLATE\n',
+    },
+  ])('refuses $command', async ({ command, want }) => {
+    expect(await berth(command)).toMatchObject({ code: 1, stdout: '', stderr: want });
+  });
+
+  it('prints rows that change until it is stopped', async () => {
+    const stop = new AbortController();
+    const { io, stdout } = makeCliIo({ signal: stop.signal });
+    const running = runCli(['get', 'clusters', '-w', '--kubeconfig', hub.kubeconfig], io);
+    await expect.poll(() => cells(stdout()), { timeout: PATIENCE_MS }).toHaveLength(3);
+    await write(MANAGED_CLUSTER, { name: 'cluster3' }, { spec: { hubAcceptsClient: true } });
+    await expect
+      .poll(() => cells(stdout()).slice(3), { timeout: PATIENCE_MS })
+      .toEqual(['cluster3 true default']);
+    await hub.api.delete(MANAGED_CLUSTER, { namespace: '', name: 'cluster3' });
+    await expect
+      .poll(() => cells(stdout()).slice(4), { timeout: PATIENCE_MS })
+      .toEqual(['ManagedCluster cluster3 is not listed any more']);
+    stop.abort();
+    expect(await running).toBe(0);
   });
 
   it('says that a name is unknown', async () => {

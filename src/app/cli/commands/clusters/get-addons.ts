@@ -14,22 +14,24 @@ interface GetAddonsFlags extends GetFlags {
 export const getAddonsCommand = getCommand<GetAddonsFlags>({
   plural: 'addons',
   aliases: ['addon'],
-  kind: 'ClusterManagementAddOn',
+  kinds: [CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER_ADDON, MANAGED_CLUSTER],
   description: 'list add-ons, the clusters where each is available, and why not on others',
   examples: ['addons', 'addons --clusters cluster1', 'addons helloworld -o wide'],
-  hasWide: true,
+  formats: ['wide'],
   addOptions: (command) =>
     command.option('--clusters <names>', 'list only add-ons of these clusters, separated by commas'),
-  read: async (hub, flags) => {
+  read: async (hub, flags, selection) => {
     const names = flags.clusters === undefined ? undefined : clusterNames('--clusters', flags.clusters);
     const [addOns, all, clusters] = await Promise.all([
-      hub.list(CLUSTER_MANAGEMENT_ADDON),
+      hub.list(CLUSTER_MANAGEMENT_ADDON, selection),
       hub.list(MANAGED_CLUSTER_ADDON),
       hub.list(MANAGED_CLUSTER),
     ]);
     const known = new Map(addOns.items.map((addOn) => [addOn.metadata.name, addOn]));
+    const isChosen = selection.labelSelector === undefined ? () => true : (name: string) => known.has(name);
     const shown = all.items.filter(
-      ({ metadata }) => names === undefined || names.includes(metadata.namespace ?? ''),
+      ({ metadata }) =>
+        isChosen(metadata.name) && (names === undefined || names.includes(metadata.namespace ?? '')),
     );
     const lost = shown.filter(({ metadata }) => !known.has(metadata.name));
     const chosenBy = (name: string): string => chooserOf(known.get(name));

@@ -12,16 +12,16 @@ interface GetClustersFlags extends GetFlags {
 export const getClustersCommand = getCommand<GetClustersFlags>({
   plural: 'clusters',
   aliases: ['cluster'],
-  kind: 'ManagedCluster',
+  kinds: [MANAGED_CLUSTER],
   description: 'list ManagedClusters: accepted, available, set, capacity, version',
   examples: ['clusters', 'clusters --clusterset default', 'clusters --clusters cluster1,cluster2 -o yaml'],
   addOptions: (command) =>
     command
       .option('--clusters <names>', 'only these, separated by commas')
       .option('--clusterset <name>', 'only those with the label of this set'),
-  read: async (hub, { clusters, clusterset }) => {
+  read: async (hub, { clusters, clusterset }, selection) => {
     const names = clusters === undefined ? undefined : clusterNames('--clusters', clusters);
-    const { items } = await hub.list(MANAGED_CLUSTER);
+    const { items } = await hub.list(MANAGED_CLUSTER, selection);
     return {
       objects: items.filter(
         ({ metadata: { name, labels } }) =>

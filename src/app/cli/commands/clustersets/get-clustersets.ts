@@ -6,13 +6,13 @@ import { getCommand } from '../objects/get-command.ts';
 export const getClusterSetsCommand = getCommand({
   plural: 'clustersets',
   aliases: ['clusterset'],
-  kind: 'ManagedClusterSet',
+  kinds: [MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING],
   description:
     'list ManagedClusterSets, the namespaces that they are bound to, and how many clusters they have',
   examples: ['clustersets', 'clustersets default -o yaml'],
-  read: async (hub) => {
+  read: async (hub, _flags, selection) => {
     const [sets, bindings] = await Promise.all([
-      hub.list(MANAGED_CLUSTER_SET),
+      hub.list(MANAGED_CLUSTER_SET, selection),
       hub.list(MANAGED_CLUSTER_SET_BINDING),
     ]);
     return {

@@ -7,7 +7,7 @@ import { errorText, InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { printable } from '@berth/runtime/text/printable';
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { oneOf, wholeNumber, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import type { CliCommand, RunAction } from '../cli-command.ts';
@@ -75,10 +75,12 @@ export const hubCommand: CliCommand = {
       .command('hub')
       .description('run the embedded hub: a Kubernetes API in one process, for OCM and Argo CD objects')
       .addHelpText('after', help('stopped by a signal'));
-    registerRun(hub, run);
+    const running = registerRun(hub, run);
     registerKubeconfig(hub, run);
     revokeCommand(hub, run);
     for (const register of [backupCommand, restoreCommand, compactCommand, checkCommand]) register(hub, run);
+    // `berth hub` alone runs the hub, with these flags.
+    hub.configureHelp({ ...hub.configureHelp(), visibleOptions: () => new Help().visibleOptions(running) });
   },
 };
 
@@ -128,8 +130,8 @@ function runOptions(run: Command): Command {
     .option('--log-level <level>', 'debug, info, warn, error', 'info');
 }
 
-function registerRun(hub: Command, run: RunAction): void {
-  runOptions(
+function registerRun(hub: Command, run: RunAction): Command {
+  return runOptions(
     hub
       .command('run', { isDefault: true })
       .description('run the hub until stopped (the same as `berth hub`)'),

@@ -1,51 +1,62 @@
 import type { Command } from 'commander';
 import { InputError } from '@berth/runtime/errors';
-import type { Listed } from '../../../../core/listing/listed.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeApi, ListOptions } from '@berth/kube/model/kube-api';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 import { verbCommand, type CliCommand } from '../cli-command.ts';
+import { checkGetOutput, getOutputOption, type ReadObjects, renderObjects, tableOf } from './get-output.ts';
 
 export interface GetFlags extends HubFlags {
-  readonly output: OutputFormat | 'wide';
-}
-
-/** The objects of a `berth get`. `list` renders the table of the objects that the arguments name. */
-export interface ReadObjects {
-  readonly objects: readonly KubeObject[];
-  readonly list: (objects: readonly KubeObject[], nowMs: number) => Listed;
-  /** The table of `-o wide`. */
-  readonly listWide?: (objects: readonly KubeObject[]) => Listed;
+  /** Absent: the table for people. */
+  readonly output?: string;
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  readonly watch?: boolean;
 }
 
 export interface GetDefinition<Flags extends GetFlags> {
   /** The argument of `berth get`, such as `works`. */
   readonly plural: string;
   readonly aliases: readonly string[];
-  /** The name in errors: `ManifestWork`. */
-  readonly kind: string;
+  /** The listed kind, and after it the others that the table is made from. */
+  readonly kinds: readonly [KindInfo, ...KindInfo[]];
+  /** What is listed, for errors. Default: the kind. */
+  readonly noun?: string;
+  /** By the plural of a kind: of which objects the table is made, if not of all. */
+  readonly scopes?: Readonly<Record<string, ListOptions>>;
   readonly description: string;
   /** Lines of the help, without `berth get`. */
   readonly examples: readonly string[];
-  /** Whether `-o wide` is a format. */
-  readonly hasWide?: boolean;
+  /** Formats besides those of every `berth get`: `wide`, `clusteradm`. */
+  readonly formats?: readonly string[];
   readonly addOptions?: (command: Command) => Command;
-  readonly read: (hub: KubeApi, flags: Flags) => Promise<ReadObjects>;
+  /** @param selection namespace and labels of the listed kind, by the flags */
+  readonly read: (hub: KubeApi, flags: Flags, selection: ListOptions) => Promise<ReadObjects>;
 }
 
 /** A `berth get` command. It prints a table, or the objects as the hub has them. */
 export function getCommand<Flags extends GetFlags>(definition: GetDefinition<Flags>): CliCommand {
-  const { plural, aliases, description, examples, hasWide, addOptions = (command) => command } = definition;
+  const { plural, aliases, description, examples, formats = [], kinds } = definition;
+  const { addOptions = (command: Command) => command } = definition;
   return {
     register(program, run) {
       const command = verbCommand(program, 'get', 'list objects of the hub')
         .command(`${plural} [name]`)
         .aliases([...aliases])
-        .description(description)
-        .addOption(outputOption(...(hasWide === true ? ['wide'] : [])));
+        .description(description);
+      if (kinds[0].namespaced)
+        command
+          .option('-n, --namespace <name>', 'only this namespace (default: all)')
+          .option('-A, --all-namespaces', 'all namespaces, as without this flag');
+      command
+        .option('-l, --selector <labels>', 'only objects with these labels: a=b, a!=b, a, a in (b,c)')
+        .option('-w, --watch', 'go on and print what changes, until stopped')
+        .addOption(getOutputOption(formats));
       addHubFlags(addOptions(command))
         .addHelpText('after', helpText(examples))
         .action(run((io, name: string | undefined, flags: Flags) => get(io, name, flags, definition)));
@@ -62,22 +73,55 @@ async function get<Flags extends GetFlags>(
   io: CliIo,
   name: string | undefined,
   flags: Flags,
-  { plural, kind, read }: GetDefinition<Flags>,
+  definition: GetDefinition<Flags>,
 ): Promise<ExitCode> {
-  const { systemClock } = await import('@berth/runtime/clock/system-clock');
-  const { objects, list, listWide = list } = await withHub(io, flags, (hub) => read(hub, flags));
-  const wanted = objects.filter(({ metadata }) => name === undefined || metadata.name === name);
-  if (wanted.length === 0 && name !== undefined)
-    throw new InputError('not found on the hub', {
-      code: 'kube.notfound',
-      subject: `${kind} ${name}`,
-    });
-  const { output } = flags;
-  if (output !== 'table' && output !== 'wide') io.stdout.write(await renderDocument(wanted, output));
-  else if (wanted.length === 0) io.stdout.write(`no ${plural}\n`);
-  else {
-    const { header, rows } = (output === 'wide' ? listWide : list)(wanted, systemClock.now());
-    io.stdout.write(renderTextTable(header, rows));
-  }
+  const { namespace, allNamespaces = false, selector, output } = flags;
+  if (allNamespaces && namespace !== undefined)
+    throw wrongOption('--all-namespaces', 'contradicts --namespace: give one of them');
+  if (output !== undefined) await checkGetOutput(output);
+  const read = async (hub: KubeApi): Promise<ReadObjects> => {
+    const all = await definition.read(hub, flags, { namespace, labelSelector: selector });
+    const isWanted = ({ metadata }: KubeObject): boolean => name === undefined || metadata.name === name;
+    return { ...all, objects: all.objects.filter(isWanted) };
+  };
+  await withHub(io, flags, async (hub) => {
+    const found = await read(hub);
+    if (found.objects.length === 0 && name !== undefined && flags.watch !== true)
+      throw new InputError('not found on the hub', {
+        code: 'kube.notfound',
+        subject: `${definition.noun ?? definition.kinds[0].kind} ${name}`,
+      });
+    if (flags.watch === true) {
+      const { watchListed } = await import('./watch-listed.ts');
+      await watchListed(io, hub, { ...definition, output, first: found, read });
+    } else await print(io, found, { output, isOne: name !== undefined, plural: definition.plural });
+  });
   return 0;
 }
+
+interface Printing {
+  readonly output: string | undefined;
+  /** Whether a name was given: then one object is printed alone. */
+  readonly isOne: boolean;
+  readonly plural: string;
+}
+
+async function print(io: CliIo, read: ReadObjects, { output, isOne, plural }: Printing): Promise<void> {
+  const { objects } = read;
+  const [only] = objects;
+  const document = isOne && objects.length === 1 && only !== undefined ? only : listOf(objects);
+  const rendered = output && (await renderObjects(document, objects, output));
+  if (rendered !== undefined) io.stdout.write(rendered);
+  else if (objects.length === 0) io.stdout.write(`no ${plural}\n`);
+  else {
+    const { systemClock } = await import('@berth/runtime/clock/system-clock');
+    const { header, rows } = tableOf(read, output, systemClock.now());
+    io.stdout.write(renderTextTable(header, rows));
+  }
+}
+
+/** As kubectl prints several objects. */
+const listOf = (items: readonly KubeObject[]): object => ({
+  ...{ apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' } },
+  items,
+});

@@ -1,32 +1,26 @@
-import { listPlacements } from '../../../../core/listing/list-placements.ts';
+import { listPlacements, listPlacementsOfClusteradm } from '../../../../core/listing/list-placements.ts';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
-import { getCommand, type GetFlags } from '../objects/get-command.ts';
+import { getCommand } from '../objects/get-command.ts';
 
-interface GetPlacementsFlags extends GetFlags {
-  readonly namespace?: string;
-}
-
-export const getPlacementsCommand = getCommand<GetPlacementsFlags>({
+export const getPlacementsCommand = getCommand({
   plural: 'placements',
   aliases: ['placement'],
-  kind: 'Placement',
-  description: 'list Placements and the clusters that they select',
-  examples: ['placements', 'placements --namespace argocd -o table', 'placements web -o yaml'],
-  addOptions: (command) => command.option('-n, --namespace <name>', 'only this namespace (default: all)'),
-  read: async (hub, { namespace }) => {
+  kinds: [PLACEMENT, PLACEMENT_DECISION],
+  description: 'list Placements, the clusters that they select, what is held, and what is wrong',
+  formats: ['clusteradm'],
+  examples: ['placements', 'placements -n argocd -o clusteradm', 'placements web -o yaml', 'placements -w'],
+  read: async (hub, { namespace }, selection) => {
     const [placements, decisions] = await Promise.all([
-      hub.list(PLACEMENT, { namespace }),
+      hub.list(PLACEMENT, selection),
       hub.list(PLACEMENT_DECISION, { namespace }),
     ]);
+    const pages = decisions.items as unknown as readonly PlacementDecision[];
     return {
       objects: placements.items,
-      list: (objects) =>
-        listPlacements(
-          objects as readonly Placement[],
-          decisions.items as unknown as readonly PlacementDecision[],
-        ),
+      list: (objects, nowMs) => listPlacements(objects as readonly Placement[], pages, nowMs),
+      listOfClusteradm: (objects) => listPlacementsOfClusteradm(objects as readonly Placement[], pages),
     };
   },
 });

@@ -10,12 +10,15 @@ interface GetWorksFlags extends GetFlags {
 export const getWorksCommand = getCommand<GetWorksFlags>({
   plural: 'works',
   aliases: ['work'],
-  kind: 'ManifestWork',
+  kinds: [MANIFEST_WORK],
   description: 'list ManifestWorks: where they are, whether they are applied, available and degraded',
   examples: ['works', 'works --cluster cluster1', 'works my-first-work -o json'],
-  addOptions: (command) => command.option('--cluster <name>', 'only this managed cluster'),
-  read: async (hub, { cluster }) => {
-    const { items } = await hub.list(MANIFEST_WORK, { namespace: cluster });
+  addOptions: (command) => command.option('--cluster <name>', 'only this managed cluster: its namespace'),
+  read: async (hub, { cluster }, selection) => {
+    const { items } = await hub.list(MANIFEST_WORK, {
+      ...selection,
+      namespace: cluster ?? selection.namespace,
+    });
     return {
       objects: items,
       list: (objects, nowMs) => listWorks(objects as unknown as readonly ManifestWork[], nowMs),

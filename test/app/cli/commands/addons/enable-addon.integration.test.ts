@@ -342,7 +342,9 @@ describe('berth get addons -o wide', () => {
   it('lists add-ons of one cluster, and prints them as the hub has them', async () => {
     expect((await berth('get addons --clusters cluster2')).stdout).toMatch(/^NAME .*\nworld .*\n$/);
     const { stdout } = await berth('get addons --clusters cluster2 -o json');
-    expect(JSON.parse(stdout)).toMatchObject([{ kind: 'ManagedClusterAddOn', metadata: { name: 'world' } }]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      items: [{ kind: 'ManagedClusterAddOn', metadata: { name: 'world' } }],
+    });
   });
 
   it('lists an add-on whose ClusterManagementAddOn is gone', async () => {
