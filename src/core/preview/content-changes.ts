@@ -17,8 +17,8 @@ export interface ContentChange {
 
 /** More fields of one subject are counted. */
 const MAX_FIELDS = 6;
-/** A longer value is not shown: it would have to be cut. */
-const MAX_VALUE_LENGTH = 60;
+/** A longer value is not shown: it would have to be cut. An object has several. */
+const [MAX_VALUE_LENGTH, MAX_ENTRIES_LENGTH] = [60, 100] as const;
 const MAX_CLUSTERS = 5;
 
 export function contentChanges({ workloads, objects, applications }: Plan): readonly ContentChange[] {
@@ -89,8 +89,18 @@ function valueText(name: string, { before, after, secret }: FieldChange): string
   if (before === undefined && after === undefined) return name;
   const [old, now] = withoutSameStart(plain(before), plain(after));
   if (isShort(before, old) && isShort(after, now)) return `${name} ${old} → ${now}`;
-  if (before === undefined) return `${name} is added`;
-  return after === undefined ? `${name} is removed` : `${name} changes`;
+  if (before !== undefined && after !== undefined) return `${name} changes`;
+  const entries = entriesText(before ?? after ?? '');
+  return `${name} is ${before === undefined ? 'added' : 'removed'}${entries === '' ? '' : `: ${entries}`}`;
+}
+
+/** `key drain, effect NoSelect` of a flat object, also of one that is alone in its list. '' if it does not fit into a line. */
+function entriesText(json: string): string {
+  const flat = /^\[?\{([^[\]{}]+)\}\]?$/.exec(json)?.[1] ?? '';
+  const entries = [...flat.matchAll(/"([\w.-]+)":("[^"\\]*"|[\w.-]+)/g)];
+  const isWhole = entries.map(([entry]) => entry).join(',') === flat;
+  const text = entries.map(([, key = '', value]) => `${key} ${plain(value)}`).join(', ');
+  return isWhole && text.length <= MAX_ENTRIES_LENGTH ? text : '';
 }
 
 /** Whether a value fits into a line: no object and no list, and not long. */

@@ -46,13 +46,23 @@ describe('the values that a change sets', () => {
   });
 
   const field = (path: string, before?: string, after?: string): FieldChange => ({ path, before, after });
-  const long = JSON.stringify('x'.repeat(100));
+  const long = JSON.stringify('x'.repeat(101));
   it.each([
     { fields: [field('spec.image', '"r.io/a/web:v5"', '"r.io/a/web:v6"')], want: 'image v5 → v6' },
     { fields: [field('spec.image', '"a/web:v5"', '"b/web:v5"')], want: 'image a/web:v5 → b/web:v5' },
     { fields: [field('spec.replicas', undefined, '3')], want: 'replicas not set → 3' },
-    { fields: [field('spec.taints', undefined, '[{"key":"a"}]')], want: 'taints is added' },
-    { fields: [field('spec.taints', '[{"key":"a"}]')], want: 'taints is removed' },
+    { fields: [field('spec.taints', undefined, '[{"key":"a"}]')], want: 'taints is added: key a' },
+    { fields: [field('spec.taints', '[{"key":"a"}]')], want: 'taints is removed: key a' },
+    {
+      fields: [field('spec.taints[0]', undefined, '{"key":"a","effect":"NoSelect","n":1}')],
+      want: 'taints[0] is added: key a, effect NoSelect, n 1',
+    },
+    ...['[{"key":"a"},{"key":"b"}]', '{"a":{"b":"c"}}', '{"a":"\\n"}', `{"a":${long}}`, '{}'].map(
+      (after) => ({
+        fields: [field('spec.x', undefined, after)],
+        want: 'x is added',
+      }),
+    ),
     { fields: [field('spec.text', long, '"b"')], want: 'text changes' },
     { fields: [field('metadata.labels["a.b/c"]', '"x"', '"y"')], want: 'a.b/c x → y' },
     { fields: [{ ...field('data.key'), secret: true }], want: 'key changes (secret)' },

@@ -6,11 +6,14 @@ import { join } from 'node:path';
 import { openForge } from '@berth/forge/open-forge';
 import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import type { PreviewRules } from '../../../src/core/preview/preview-rules.ts';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { baseFiles, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { type Gitea, startGitea } from '../peers/gitea.ts';
 
 const SECRET = 'a-secret-of-this-test';
+/** Where reports are, for readers of comments. */
+const PUBLIC_URL = 'https://berth.example';
 const PROJECT = '/repos/root/fleet';
 const RULES = '.berth/rules.yaml';
 export const NO_RULES = { [RULES]: 'rules: []\n' };
@@ -34,6 +37,16 @@ interface Delivery {
   readonly body: Buffer;
 }
 
+/** The hub, whose answers to writes may take as long as a test wants. */
+class SlowKubeApi extends InterceptedKubeApi {
+  hold: Promise<void> | undefined;
+
+  protected async write<T>(request: () => Promise<T>): Promise<T> {
+    await this.hold;
+    return request();
+  }
+}
+
 /**
  * A repository on a real Gitea, and a controller that previews its pull requests. Its webhooks go through a relay, so that a delivery can
  * be lost, or come twice. A test that failed runs again on the same Gitea: `begin` gives every try branches of its own.
@@ -43,6 +56,7 @@ export class GiteaFleet {
   readonly gitea: Gitea;
   readonly #token: string;
   readonly #rules: PreviewRules;
+  readonly #hub: SlowKubeApi;
   readonly #relay: Server;
   /** Where deliveries go; undefined: they are lost. */
   #target: string | undefined;
@@ -59,6 +73,7 @@ export class GiteaFleet {
     readonly rules: PreviewRules;
   }) {
     [this.fleet, this.gitea, this.#token, this.#rules] = [parts.fleet, parts.gitea, parts.token, parts.rules];
+    this.#hub = new SlowKubeApi(parts.fleet.hub.api);
     this.#relay = createServer((request, response) => {
       void (async () => {
         const chunks: Buffer[] = [];
@@ -124,6 +139,7 @@ export class GiteaFleet {
       token: async () => this.#token,
     };
     const running = await fleet.serve({
+      api: this.#hub,
       budget: { percent: 100, atLeast: 0 },
       sources: [
         {
@@ -138,7 +154,7 @@ export class GiteaFleet {
           },
         },
       ],
-      http: { ...fleet.http(), webhookSecretFiles: { gitea: secretFile } },
+      http: { ...fleet.http(), webhookSecretFiles: { gitea: secretFile }, publicUrl: PUBLIC_URL },
     });
     this.#target = running.url;
   }
@@ -171,6 +187,24 @@ export class GiteaFleet {
       };
     });
     return release;
+  }
+
+  /** From here on the controller writes nothing to the hub. @returns lets it write */
+  holdWrites(): () => void {
+    let release = (): void => undefined;
+    this.#hub.hold = new Promise((resolve) => {
+      release = () => {
+        this.#hub.hold = undefined;
+        resolve();
+      };
+    });
+    return release;
+  }
+
+  /** The text of a page that a comment links to. */
+  async page(link: string): Promise<string> {
+    const answer = await fetch(link.replace(PUBLIC_URL, this.#target ?? ''));
+    return answer.text();
   }
 
   /** From here on deliveries are lost. */

@@ -117,7 +117,8 @@ export function placementBlocks({ placements }: Plan, rows: readonly PlanRow[]):
   const byKey = new Map(placements.map((one) => [`${one.namespace}/${one.name}`, one]));
   const reasons = rows.flatMap(({ placement }) => {
     const plan = byKey.get(placement);
-    return plan === undefined ? [] : [{ placement, text: reasonsOf(plan) }];
+    const text = plan === undefined ? '' : reasonsOf(plan);
+    return text === '' ? [] : [{ placement, text }];
   });
   const sections =
     reasons.length <= MAX_OWN_SECTIONS ? reasons.map((reason) => [reason]) : sharedSections(reasons);

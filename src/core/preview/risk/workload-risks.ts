@@ -26,7 +26,8 @@ export function workloadRisks(input: RiskInput, locate: Locate): readonly PlanFi
 function lastCluster(workload: WorkloadPlan, locate: Locate): readonly PlanFinding[] {
   const { kind, namespace, name, added, removed, kept, change } = workload;
   if (kind !== MANIFEST_WORK_REPLICA_SET.kind || removed.length === 0 || added.length + kept > 0) return [];
-  const why = change === 'deleted' ? 'is deleted' : 'leaves its last cluster';
+  const why =
+    change === 'deleted' ? 'is deleted' : `leaves its last ${removed.length === 1 ? 'cluster' : 'clusters'}`;
   const message = `It ${why}: ${formatNames(removed, 5)}.`;
   return [finding('last-cluster', 'danger', { kind, namespace, name, message }, locate)];
 }
