@@ -45,10 +45,16 @@ export interface Answer {
   readonly text: string;
 }
 
+export interface AccessSetup {
+  /** As whom the server works on the hub. Default: as its administrator. */
+  readonly connect?: (hub: KubeApi, kubeconfig: string) => Promise<KubeApi & { close?: () => void }>;
+}
+
 /** A hub with clusters, the user server, and the add-on with its real agent on each of them. */
 export async function withAccess(
   test: (world: AccessWorld) => Promise<void>,
   clusters: readonly string[],
+  { connect = async (hub) => hub }: AccessSetup = {},
 ): Promise<void> {
   const files: { of?: ReadonlyMap<string, string> } = {};
   const agent = async ({
@@ -65,8 +71,9 @@ export async function withAccess(
       files.of = world.kubeconfigs.clusters;
       await namespace(world.hub, SYSTEM);
       const stop = new AbortController();
+      const hub = await connect(world.hub, world.kubeconfigs.hub);
       const server = await startAccessServer({
-        ...{ hub: world.hub, namespace: SYSTEM, users: LOOPBACK, agents: LOOPBACK, image: IMAGE },
+        ...{ hub, namespace: SYSTEM, users: LOOPBACK, agents: LOOPBACK, image: IMAGE },
         ...{ clock, random: Math.random, log: SILENT_LOG, signal: stop.signal },
       });
       try {
@@ -89,6 +96,7 @@ export async function withAccess(
       } finally {
         stop.abort();
         await server.ended;
+        if (hub !== world.hub) hub.close?.();
       }
     },
     { clusters, programs: { [IMAGE]: agent }, patienceMs: PATIENCE_MS },

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { type AddOnDefinition, defineAddOn, signWithAuthority } from '@berth/addon';
 import {
+  ADDON_DEPLOYMENT_CONFIG,
   apiVersionOf,
   CLUSTER_ROLE,
   CLUSTER_ROLE_BINDING,
@@ -17,9 +18,11 @@ import { addonNames } from '@berth/ocm/registration/addon-names';
 /** The add-on, under OCM's name. */
 export const CLUSTER_PROXY = 'cluster-proxy';
 /** Of the certificates of its agents, as in OCM. */
-const SIGNER = 'open-cluster-management.io/proxy-agent-signer';
+export const SIGNER = 'open-cluster-management.io/proxy-agent-signer';
 /** What the agent reads in its namespace: the address of the server and its authority. */
 export const AGENT_CONFIG = 'cluster-proxy-agent';
+/** Where people find the user server: a ConfigMap of the hub. */
+export const USER_SERVER_CONFIG = 'cluster-proxy-user-server';
 const ACCOUNT = 'cluster-proxy-agent';
 const RBAC = CLUSTER_ROLE.group;
 
@@ -56,6 +59,7 @@ export function clusterProxy({ authority, agentAddress, image }: ClusterProxyOpt
   return defineAddOn({
     name: CLUSTER_PROXY,
     health: 'lease',
+    supportedConfigs: [ADDON_DEPLOYMENT_CONFIG],
     registration: {
       configurations: [{ type: 'CustomSigner', signerName: SIGNER }],
       sign: ({ request }) => signWithAuthority(authority, request),

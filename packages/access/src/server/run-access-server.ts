@@ -10,15 +10,13 @@ import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import { startTunnelServer } from '@berth/tunnel/server/tunnel-server';
-import { CLUSTER_PROXY, clusterOfAgent, clusterProxy } from '../addon/cluster-proxy.ts';
+import { CLUSTER_PROXY, clusterOfAgent, clusterProxy, USER_SERVER_CONFIG } from '../addon/cluster-proxy.ts';
 import { Callers } from './identify-caller.ts';
 import { ServedClusters } from './served-clusters.ts';
 import { startUserServer } from './user-server.ts';
 
 /** The authority of agents, of the tunnel and of the user server. */
 const AUTHORITY_SECRET = 'cluster-proxy-authority';
-/** Where `berth proxy kubeconfig` finds the user server. */
-export const USER_SERVER_CONFIG = 'cluster-proxy-user-server';
 const DAY_MS = 86_400_000;
 const CERTIFICATE_MS = 30 * DAY_MS;
 

@@ -118,9 +118,10 @@ async function serveRequest(incoming: Incoming, options: UserServerOptions): Pro
   const { headers, who } = admitted;
   const started = options.tunnel.stateOf(cluster);
   let status = 503;
+  const gone = new AbortController();
+  const onGone = (): void => gone.abort();
+  request.socket.once('close', onGone);
   try {
-    const gone = new AbortController();
-    request.socket.once('close', () => gone.abort());
     const channel = await options.tunnel.dial({ cluster, address: API_ADDRESS }, gone.signal);
     status = await forwardRequest(incoming, {
       send: (one) => http.request({ ...one, createConnection: () => channel }),
@@ -132,6 +133,8 @@ async function serveRequest(incoming: Incoming, options: UserServerOptions): Pro
     status = isMissing ? 503 : 502;
     refuse(status, { reason: isMissing ? 'ServiceUnavailable' : 'BadGateway', message: errorText(error) });
   } finally {
+    // The connection carries further requests.
+    request.socket.removeListener('close', onGone);
     const [onlyPath] = path.split('?');
     options.log.info('request', { cluster, ...who, method: request.method, path: onlyPath, status });
   }

@@ -8,6 +8,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { nameList, refuseFlags, wrongOption } from '../../flags/option-values.ts';
 import { type CliCommand, verbCommand } from '../cli-command.ts';
+import { packageVersion } from '../version.ts';
 import { installationOf, printedObjects } from '../installation/run-installation.ts';
 import { readManifests } from '../objects/read-manifests.ts';
 
@@ -33,9 +34,12 @@ const BUILT_IN: Readonly<Record<string, string>> = {
     'they are Go templates in github.com/open-cluster-management-io/clusteradm, folder pkg/cmd/install/hubaddon/scenario/addon/policy: --manifests FOLDER --values FILE with BundleVersion: {PolicyAddon: VERSION}',
 };
 
+/** Its manifests are Berth's. */
+const OWN = 'cluster-proxy';
+
 const INSTALL_HELP = `
 Writes the manager of an add-on to the hub. clusteradm brings manifests of ${Object.keys(BUILT_IN).join(', ')};
-Berth brings none, and says where they are. --manifests takes a folder or a file of manifests; a folder with a Chart.yaml
+Berth brings none of these, and says where they are. It brings ${OWN} (docs/access.md). --manifests takes a folder or a file of manifests; a folder with a Chart.yaml
 is rendered by the program helm. With --values a folder without one has Go templates: .Namespace is the namespace.
 Objects of others with the same name stay as they are. A hub without nodes starts no programs: the output names them.
 
@@ -45,6 +49,7 @@ Examples:
   berth install hub-addon --names argocd-agent --manifests argocd-agent-addon/ --namespace argocd --create-namespace
   berth install hub-addon --names governance-policy-framework --manifests policy/ --values versions.yaml
   berth install hub-addon --names observer --manifests observer/ --dry-run
+  berth install hub-addon --names cluster-proxy --values addresses.yaml   # publicUrl, agentAddress, image
 `;
 
 const UNINSTALL_HELP = `
@@ -101,9 +106,10 @@ function addFlags(command: Parameters<typeof addHubFlags>[0]): ReturnType<typeof
 async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
   const [name = '', ...more] = nameList('--names', flags.names, 'add-ons');
   const { manifests, namespace } = flags;
-  if (manifests === undefined) throw whereManifestsAre(name);
-  if (more.length > 0) throw wrongOption('--names', 'expected one name with --manifests');
-  const rendered = await render(io, name, { ...flags, manifests });
+  if (manifests === undefined && name !== OWN) throw whereManifestsAre(name);
+  if (more.length > 0) throw wrongOption('--names', `expected one name with --manifests, or ${OWN} alone`);
+  const rendered =
+    manifests === undefined ? await ownObjects(io, flags) : await render(io, name, { ...flags, manifests });
   if (rendered === undefined) return 1;
   await withHub(io, flags, async (hub) => {
     const addOns = await import('../../../../controllers/addons/enabling/hub-addon.ts');
@@ -120,6 +126,24 @@ async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
     io.stdout.write(await programsToStart(hub, objects));
   });
   return 0;
+}
+
+/** The add-on that Berth itself brings. */
+async function ownObjects(
+  io: CliIo,
+  { namespace, values: file }: InstallFlags,
+): Promise<readonly KubeObject[]> {
+  const { default: path } = await import('node:path');
+  const { hubObjects } = await import('@berth/access/addon/hub-objects');
+  const given = file === undefined ? {} : await readValues(path.resolve(io.cwd, file));
+  const { publicUrl, agentAddress, image = `berth:${await packageVersion()}` } = given;
+  const isText = [publicUrl, agentAddress, image].every((value) => typeof value === 'string');
+  if (!isText || !/^https:\/\//.test(String(publicUrl)))
+    throw wrongOption(
+      '--values',
+      `needs publicUrl: https://HOST:PORT for people, and agentAddress: HOST:PORT for clusters (image: default ${String(image)})`,
+    );
+  return hubObjects({ namespace, image, publicUrl, agentAddress } as Parameters<typeof hubObjects>[0]);
 }
 
 function whereManifestsAre(name: string): InputError {

@@ -7,7 +7,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { withHub } from '../../flags/hub-flags.ts';
 import { nameList } from '../../flags/option-values.ts';
-import type { HealthFlags } from './proxy.ts';
+import type { HealthFlags } from './proxy-flags.ts';
 import { type UserServerAccess, userServerAccess } from './user-server-entry.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { InputError } from '@berth/runtime/errors';
 import { tokenKubeconfig } from '../../../../core/registration/install/token-kubeconfig.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import type { ClusterFlags } from './proxy.ts';
+import type { ClusterFlags } from './proxy-flags.ts';
 import { userServerAccess } from './user-server-entry.ts';
 
 export async function printKubeconfig(io: CliIo, flags: ClusterFlags): Promise<ExitCode> {

@@ -3,7 +3,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { withHub } from '../../flags/hub-flags.ts';
 import { listenAddress, oneOf, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import { packageVersion } from '../version.ts';
-import type { AgentFlags, ServeFlags } from './proxy.ts';
+import type { AgentFlags, ServeFlags } from './proxy-flags.ts';
 
 /** @throws InputError for wrong flags, or if it cannot listen */
 export async function serveProxy(io: CliIo, flags: ServeFlags): Promise<ExitCode> {

@@ -1,44 +1,11 @@
-import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
+import { addHubFlags } from '../../flags/hub-flags.ts';
 import { type CliCommand, verbCommand } from '../cli-command.ts';
+import type { AgentFlags, ClusterFlags, HealthFlags, ServeFlags } from './proxy-flags.ts';
 
 /** Where OCM's controllers are on a hub. */
 const NAMESPACE = 'open-cluster-management-hub';
 const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
 const LEVELS = 'debug, info, warn, error';
-
-/** Flags of `berth proxy serve`. */
-export interface ServeFlags extends HubFlags {
-  readonly listen: string;
-  readonly agentListen: string;
-  readonly publicUrl?: string;
-  readonly agentAddress?: string;
-  readonly namespace: string;
-  readonly image?: string;
-  readonly logLevel: string;
-}
-
-/** Flags of `berth proxy agent`. */
-export interface AgentFlags extends HubFlags {
-  readonly namespace: string;
-  readonly logLevel: string;
-}
-
-/** Flags of the commands for people: where the user server is, and who they are. */
-export interface UserFlags extends HubFlags {
-  readonly namespace: string;
-  readonly server?: string;
-  readonly certificateAuthority?: string;
-  readonly serviceAccount?: string;
-  readonly duration: string;
-}
-
-export interface ClusterFlags extends UserFlags {
-  readonly cluster: string;
-}
-
-export interface HealthFlags extends UserFlags {
-  readonly clusters?: string;
-}
 
 const SERVE_HELP = `
 Runs three things: the server of the tunnel, to which the agents of clusters dial; the user server, where people reach

@@ -7,7 +7,7 @@ import type { ServerEntry } from '../../../../core/registration/install/token-ku
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { withHub } from '../../flags/hub-flags.ts';
 import { namespaceAndName, positiveDuration, wrongOption } from '../../flags/option-values.ts';
-import type { UserFlags } from './proxy.ts';
+import type { UserFlags } from './proxy-flags.ts';
 
 /** The user server, and a token for it. */
 export interface UserServerAccess {
@@ -37,7 +37,7 @@ async function entryOf(io: CliIo, hub: KubeApi, flags: UserFlags): Promise<Serve
     const ca = file === undefined ? undefined : await readFile(resolve(io.cwd, file));
     return { server: server.replace(/\/+$/, ''), caData: ca?.toString('base64') };
   }
-  const { USER_SERVER_CONFIG: name } = await import('@berth/access/server/run-access-server');
+  const { USER_SERVER_CONFIG: name } = await import('@berth/access/addon/cluster-proxy');
   const configMap = await hub.get(CONFIG_MAP, { namespace, name });
   const { url, 'ca.crt': ca } = (configMap?.['data'] ?? {}) as Readonly<Record<string, string | undefined>>;
   if (url !== undefined && ca !== undefined)

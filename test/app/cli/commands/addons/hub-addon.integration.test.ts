@@ -143,6 +143,24 @@ describe('berth install hub-addon', () => {
 describe('berth uninstall hub-addon', () => {
   const command = 'uninstall hub-addon --names observer --namespace observers';
 
+  it('brings cluster-proxy itself, with the addresses in the values', async () => {
+    const command = 'install hub-addon --names cluster-proxy --create-namespace --dry-run';
+    const refused = await berth(command);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('needs publicUrl')]);
+    const values =
+      'publicUrl: https://clusters.example.com\nagentAddress: tunnel.example.com:8091\nimage: example/berth:1\n';
+    await writeFile(path.join(folder, 'addresses.yaml'), values);
+    const { code, stdout } = await berth(`${command} --values addresses.yaml`);
+    expect(code).toBe(0);
+    for (const text of [
+      'kind: Deployment',
+      'tunnel.example.com:8091',
+      'tokenreviews',
+      'kind: ClusterManagementAddOn',
+    ])
+      expect(stdout).toContain(text);
+  });
+
   it('refuses while a cluster has the add-on', async () => {
     await hub.api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'cluster1' } });
     const addon = { name: 'observer-agent', namespace: 'cluster1' };

@@ -1,0 +1,37 @@
+import type { HubFlags } from '../../flags/hub-flags.ts';
+
+/* What the flags of each command become. Apart from the command, whose action loads what uses them. */
+
+/** Flags of `berth proxy serve`. */
+export interface ServeFlags extends HubFlags {
+  readonly listen: string;
+  readonly agentListen: string;
+  readonly publicUrl?: string;
+  readonly agentAddress?: string;
+  readonly namespace: string;
+  readonly image?: string;
+  readonly logLevel: string;
+}
+
+/** Flags of `berth proxy agent`. */
+export interface AgentFlags extends HubFlags {
+  readonly namespace: string;
+  readonly logLevel: string;
+}
+
+/** Flags of the commands for people: where the user server is, and who they are. */
+export interface UserFlags extends HubFlags {
+  readonly namespace: string;
+  readonly server?: string;
+  readonly certificateAuthority?: string;
+  readonly serviceAccount?: string;
+  readonly duration: string;
+}
+
+export interface ClusterFlags extends UserFlags {
+  readonly cluster: string;
+}
+
+export interface HealthFlags extends UserFlags {
+  readonly clusters?: string;
+}
