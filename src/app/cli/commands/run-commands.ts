@@ -40,8 +40,10 @@ export async function runCommands(
     })
     .addHelpText('after', HELP);
   // The heading of what is in no group, and of `help`.
-  program.commandsGroup(Object.keys(groups).at(-1) ?? 'Commands:').helpCommand(true);
+  program.commandsGroup(Object.keys(groups).at(-1) ?? 'Commands:');
   for (const command of commands) command.register(program, run);
+  // Subcommands inherit a `help` that exists before them, with its heading.
+  program.helpCommand(true);
   addHeadings(program, groups);
   try {
     await program.parseAsync([...args], { from: 'user' });

@@ -65,6 +65,9 @@ it('every command is in a group of the help', async () => {
     'Examples:',
   ]);
   expect(COMMANDS.length).toBeGreaterThan(40);
+  const { io: other, stdout: ofGet } = makeCliIo();
+  await runCli(['get', '--help'], other);
+  expect(ofGet().match(/^[A-Z][^\n]*:$/gm)).toEqual(['Options:', 'Commands:', 'Examples:']);
 });
 
 it('an unknown command is answered with those that exist', async () => {
