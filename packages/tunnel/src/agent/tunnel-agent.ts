@@ -188,6 +188,7 @@ async function openCall(options: TunnelAgentOptions, agentId: string): Promise<O
   const name = net.isIP(servername) === 0 ? { servername } : {};
   const session = http2.connect(authority, { ...HTTP2_SETTINGS, ...tls(), ...name, minVersion: 'TLSv1.2' });
   let cancel: () => void = () => undefined;
+  let onStop: () => void = () => undefined;
   try {
     return await new Promise<OpenCall>((resolve, reject) => {
       const fail = (problem: string, cause?: unknown): void =>
@@ -195,7 +196,8 @@ async function openCall(options: TunnelAgentOptions, agentId: string): Promise<O
           new TransientError(problem, { code: 'tunnel.connect', subject: `server ${host}:${port}`, cause }),
         );
       cancel = clock.schedule(CONNECT_TIMEOUT_MS, () => fail('did not answer within 10 s'));
-      onAbort(signal, () => fail('is not waited for'));
+      onStop = () => fail('is not waited for');
+      signal.addEventListener('abort', onStop);
       session.on('error', (error) => fail(errorText(error), error));
       session.once('close', () => fail('closed the connection'));
       session.once('connect', (_session, socket) => {
@@ -227,6 +229,7 @@ async function openCall(options: TunnelAgentOptions, agentId: string): Promise<O
     throw error;
   } finally {
     cancel();
+    signal.removeEventListener('abort', onStop);
   }
 }
 

@@ -7,6 +7,12 @@ const PREFIX_BYTES = 5;
 /** The limit of gRPC for Go. Peers send at most 64 KiB of data in a packet. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
+function prefixOf(length: number): Buffer {
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  prefix.writeUInt32BE(length, 1);
+  return prefix;
+}
+
 export interface PacketHandler {
   packet(packet: Packet): void;
   /** Once. No packet comes after it. */
@@ -45,10 +51,7 @@ export class PacketStream {
   /** @returns whether more may be sent at once; if not, `whenWritable` says when */
   send(packet: Packet): boolean {
     if (this.#stream.destroyed || this.#stream.writableEnded) return true;
-    const message = encodePacket(packet);
-    const prefix = Buffer.alloc(PREFIX_BYTES);
-    prefix.writeUInt32BE(message.length, 1);
-    return this.#stream.write(Buffer.concat([prefix, message]));
+    return this.#stream.write(encodePacket(packet, prefixOf));
   }
 
   /** Calls back once the packets that were sent have left, or the call has ended. */

@@ -44,15 +44,22 @@ const BYTES = 2;
 const FIXED32 = 5;
 const NO_BYTES = Buffer.alloc(0);
 
-/** The bytes of a packet. A field with the value of its type's zero is left out, as proto3 does. */
-export function encodePacket(packet: Packet): Buffer {
+/**
+ * The bytes of a packet after `before`, copied once. A field with the value of its type's zero is left out, as proto3 does.
+ * @param before is given the length of the packet
+ */
+export function encodePacket(packet: Packet, before: (length: number) => Buffer = () => NO_BYTES): Buffer {
   const { number, body, fields } = FORMS[packet.type];
   const parts = Object.entries(fields).flatMap(([name, field]) =>
     encodeField(field, (packet as unknown as Readonly<Record<string, bigint | string | Buffer>>)[name] ?? ''),
   );
-  const content = Buffer.concat(parts);
   const type = number === 0 ? [] : [tag(1, VARINT), encodeVarint(BigInt(number))];
-  return Buffer.concat([...type, tag(body, BYTES), encodeVarint(BigInt(content.length)), content]);
+  const whole = [...type, tag(body, BYTES), encodeVarint(BigInt(lengthOf(parts))), ...parts];
+  return Buffer.concat([before(lengthOf(whole)), ...whole]);
+}
+
+function lengthOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /**
