@@ -14,6 +14,8 @@ import { GitHubFake } from '../../packages/forge/test/fakes/forges/github-fake.t
 
 const CI = join(import.meta.dirname, '../../examples/ci');
 const BERTH = `${process.execPath} ${join(process.cwd(), 'dist/src/app/cli/main.js')}`;
+/** The action of this repository, from the folder of the examples. */
+const ACTION = '../../action.yml';
 const SCRIPTS = ['plan.sh', 'inventory.sh', 'comment.mjs'];
 
 type Env = Readonly<Record<string, string>>;
@@ -27,6 +29,12 @@ interface Step {
 
 interface Workflow {
   readonly jobs: Readonly<Record<string, { readonly env?: Env; readonly steps: readonly Step[] }>>;
+}
+
+/** What an action has in the place of jobs. */
+interface Action {
+  readonly inputs?: Readonly<Record<string, { readonly default: string }>>;
+  readonly runs?: { readonly env?: Env; readonly steps: readonly Step[] };
 }
 
 interface GitLabJob {
@@ -144,12 +152,13 @@ describe('the examples of plans in CI', () => {
   it.each([
     { forge: 'github', file: 'github/berth-plan.yaml' },
     { forge: 'gitea', file: 'gitea/berth-plan.yaml' },
+    { forge: 'github', file: ACTION },
   ])('run as the steps of $file', async ({ forge, file }) => {
     expect(await writeInventory(clone('inventory'))).toEqual({ code: 0, text: '' });
     const server = forge === 'github' ? new GitHubFake() : new GiteaFake();
     const api = await server.start();
     try {
-      const values: Env = {
+      const values: Record<string, string> = {
         'github.base_ref': 'main',
         'github.event.pull_request.head.sha': head,
         'github.event.number': '7',
@@ -159,8 +168,14 @@ describe('the examples of plans in CI', () => {
         'github.token': 'a-token',
         'secrets.BERTH_COMMENT_TOKEN': 'a-token',
       };
+      const { inputs = {}, runs } = read<Action>(file);
+      for (const [name, { default: value }] of Object.entries(inputs))
+        values[`inputs.${name}`] = value.replaceAll(
+          /\$\{\{ ([\w.]+) \}\}/g,
+          (_, known: string) => values[known] ?? '',
+        );
       const filled = (text: string): string =>
-        text.replaceAll(/\$\{\{ ([\w.]+) \}\}/g, (_, name: string) => {
+        text.replaceAll(/\$\{\{ ([\w.-]+) \}\}/g, (_, name: string) => {
           const value = values[name];
           if (value === undefined) throw new Error(`${file} reads ${name}`);
           return value;
@@ -169,12 +184,13 @@ describe('the examples of plans in CI', () => {
         Object.fromEntries(Object.entries(env).map(([name, text]) => [name, filled(text)]));
       const folder = clone(forge);
       const steps = async (): Promise<void> => {
-        const [job] = Object.values(read<Workflow>(file).jobs);
+        const [job] = runs === undefined ? Object.values(read<Workflow>(file).jobs) : [runs];
         for (const { name, run, env } of job?.steps ?? []) {
           if (run === undefined || name === 'Install Berth') continue;
           const all: Env = {
             ...envOf(job?.env),
             ...envOf(env),
+            GITHUB_ACTION_PATH: process.cwd(),
             GITHUB_STEP_SUMMARY: join(root, 'summary.md'),
           };
           // The base of Gitea's API is below that of its pages.

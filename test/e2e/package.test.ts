@@ -1,21 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BerthProcess } from './berth-process.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
-
-/** A checkout without a build: the build of this one serves other tests meanwhile. */
-function copyCheckout(folder: string): void {
-  const files = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0');
-  for (const file of files.filter((name) => name !== '' && !/^(test|docs)\//.test(name))) {
-    mkdirSync(join(folder, dirname(file)), { recursive: true });
-    cpSync(join(ROOT, file), join(folder, file));
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-}
+import { copyCheckout, ROOT } from './copy-checkout.ts';
 
 describe('the package that npm pack makes', () => {
   let dir: string;
