@@ -73,7 +73,10 @@ export class SourceReader {
 
   /** The last read commit, for a later reader with the same paths and limits. */
   keep(): KeptCommit | undefined {
-    return this.#memory && { ...keepCommit(this.#memory), lastComplete: this.#lastComplete };
+    if (this.#memory === undefined) return undefined;
+    const { commit, objects } = this.#lastComplete ?? {};
+    // The whole content would hold its reader, and that one the reader before.
+    return { ...keepCommit(this.#memory), lastComplete: objects && { commit, objects } };
   }
 
   /**

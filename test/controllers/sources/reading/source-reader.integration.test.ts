@@ -99,6 +99,8 @@ describe('reading fleets from commits', () => {
         const earlier = new SourceReader(repository, { keepLastGood: true });
         await earlier.read(from);
         const start = earlier.keep();
+        // Nothing of it holds its reader: each plan goes on from the one before.
+        expect(start?.lastComplete).not.toHaveProperty('textOf');
         // What it reads next does not change what it kept.
         await earlier.read(commits[1] ?? '');
         const later = await new SourceReader(repository, { keepLastGood: true, start }).read(to);
