@@ -115,8 +115,8 @@ describe('berth describe and get', () => {
   it.each(['json', 'yaml'] as const)('-o %s still says the same to a program', async (format) => {
     const { io, stdout } = makeCliIo();
     await runCli(['get', 'works', 'web', '-o', format, '--kubeconfig', hub.kubeconfig], io);
-    const parsed = (format === 'json' ? JSON.parse(stdout()) : yaml.load(stdout())) as ManifestWork[];
-    const [manifest] = parsed[0]?.status?.resourceStatus?.manifests ?? [];
+    const parsed = (format === 'json' ? JSON.parse(stdout()) : yaml.load(stdout())) as ManifestWork;
+    const [manifest] = parsed.status?.resourceStatus?.manifests ?? [];
     expect(manifest?.statusFeedback?.values?.[0]?.fieldValue.string).toBe(`${HOSTILE}${EVERY}${NAMES}`);
   });
 });

@@ -5,8 +5,8 @@ const HELP = `
 Exit codes: 0 printed, 1 error.
 
 Examples:
-  source <(berth completion bash)                                      # in ~/.bashrc
-  source <(berth completion zsh)                                       # in ~/.zshrc, after compinit
+  berth completion bash > ~/.local/share/bash-completion/completions/berth
+  berth completion zsh > ~/.zfunc/_berth                            # a folder of $fpath, before compinit
   berth completion fish > ~/.config/fish/completions/berth.fish
 `;
 
@@ -118,10 +118,10 @@ ${indent(
   4,
 )}
   esac
-  _describe -o berth found
+  _describe berth found
   _files
 }
-compdef _berth berth
+if [ "\${funcstack[1]}" = _berth ]; then _berth "$@"; else compdef _berth berth; fi
 `,
   fish: (nodes) => `# fish completion of berth
 function __berth_place
