@@ -11,8 +11,7 @@ import type { Logger } from '@berth/runtime/logger';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import { startTunnelServer } from '@berth/tunnel/server/tunnel-server';
 import { CLUSTER_PROXY, clusterOfAgent, clusterProxy, USER_SERVER_CONFIG } from '../addon/cluster-proxy.ts';
-import { Callers } from './identify-caller.ts';
-import { ServedClusters } from './served-clusters.ts';
+import { Callers, ServedClusters } from './ask-hub.ts';
 import { startUserServer } from './user-server.ts';
 
 /** The authority of agents, of the tunnel and of the user server. */

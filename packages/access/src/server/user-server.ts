@@ -21,8 +21,7 @@ import {
   responseFor,
   type StatusText,
 } from './forward-request.ts';
-import type { Callers } from './identify-caller.ts';
-import type { ServedClusters } from './served-clusters.ts';
+import type { Callers, ServedClusters } from './ask-hub.ts';
 
 /** What the cluster's end serves, in the name of the tunnel's addresses. */
 export const API_ADDRESS = 'kubernetes:443';

@@ -1,3 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import yaml from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
 import { runCli } from '../../../../src/app/cli/program.ts';
@@ -11,6 +15,8 @@ import {
   NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
+  ROLE,
+  ROLE_BINDING,
 } from '@berth/kube/model/kinds';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import type { ObjectMeta } from '@berth/kube/model/object-meta';
@@ -225,6 +231,41 @@ describe('berth get', () => {
       .toEqual(['ManagedCluster cluster3 is not listed any more']);
     stop.abort();
     expect(await running).toBe(0);
+  });
+
+  it('watches for somebody who may read one namespace only', async () => {
+    const rules = [
+      {
+        apiGroups: ['cluster.open-cluster-management.io'],
+        resources: ['placements', 'placementdecisions'],
+        verbs: ['get', 'list', 'watch'],
+      },
+    ];
+    const named = { namespace: 'team-b', name: 'reader' };
+    const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: named };
+    await hub.api.create(ROLE, { ...rbac, kind: 'Role', rules });
+    await hub.api.create(ROLE_BINDING, {
+      ...{ ...rbac, kind: 'RoleBinding' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' },
+      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'tenant' }],
+    });
+    const dir = mkdtempSync(join(tmpdir(), 'berth-tenant-'));
+    const kubeconfig = join(dir, 'tenant.kubeconfig');
+    const config = yaml.load(readFileSync(hub.kubeconfig, 'utf8')) as { users: { user: object }[] };
+    for (const one of config.users) one.user = { ...one.user, as: 'tenant' };
+    writeFileSync(kubeconfig, yaml.dump(config));
+    const stop = new AbortController();
+    const { io, stdout, stderr } = makeCliIo({ signal: stop.signal });
+    const running = runCli(['get', 'placements', '-n', 'team-b', '-w', '--kubeconfig', kubeconfig], io);
+    await expect.poll(() => cells(stdout()), { timeout: PATIENCE_MS }).toHaveLength(2);
+    await write(PLACEMENT, { name: 'late', namespace: 'team-b' }, { spec: { numberOfClusters: 1 } });
+    await expect
+      .poll(() => cells(stdout())[2], { timeout: PATIENCE_MS })
+      .toMatch(/^team-b late 0\/1 \d+s not decided yet$/);
+    stop.abort();
+    expect(await running).toBe(0);
+    expect(stderr()).toBe('');
+    rmSync(dir, { recursive: true });
   });
 
   it('says that a name is unknown', async () => {

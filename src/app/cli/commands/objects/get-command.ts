@@ -93,7 +93,7 @@ async function get<Flags extends GetFlags>(
       });
     if (flags.watch === true) {
       const { watchListed } = await import('./watch-listed.ts');
-      await watchListed(io, hub, { ...definition, output, first: found, read });
+      await watchListed(io, hub, { ...definition, namespace, output, first: found, read });
     } else await print(io, found, { output, isOne: name !== undefined, plural: definition.plural });
   });
   return 0;
@@ -108,8 +108,7 @@ interface Printing {
 
 async function print(io: CliIo, read: ReadObjects, { output, isOne, plural }: Printing): Promise<void> {
   const { objects } = read;
-  const [only] = objects;
-  const document = isOne && objects.length === 1 && only !== undefined ? only : listOf(objects);
+  const document = (isOne && objects.length === 1 && objects[0]) || listOf(objects);
   const rendered = output && (await renderObjects(document, objects, output));
   if (rendered !== undefined) io.stdout.write(rendered);
   else if (objects.length === 0) io.stdout.write(`no ${plural}\n`);

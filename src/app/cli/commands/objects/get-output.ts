@@ -15,12 +15,11 @@ export interface ReadObjects {
   readonly listOfClusteradm?: (objects: readonly KubeObject[]) => Listed;
 }
 
-const FORMATS = ['table', 'name', 'json', 'yaml'];
 const JSONPATH = 'jsonpath=';
 
 /** `-o, --output` of `berth get`. Absent: the table for people. @param more formats of this command */
 export function getOutputOption(more: readonly string[]): Option {
-  const known = [...FORMATS.slice(0, 1), ...more, ...FORMATS.slice(1)];
+  const known = ['table', ...more, 'name', 'json', 'yaml'];
   const option = new Option('-o, --output <format>', `output format, or ${JSONPATH}TEMPLATE`);
   return option.choices(known).argParser((text: string) => {
     if (!known.includes(text) && !text.startsWith(JSONPATH))
