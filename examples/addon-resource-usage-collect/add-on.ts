@@ -29,7 +29,7 @@ export const resourceUsageCollect = defineAddOn({
     const subject = { kind: 'ServiceAccount', name, namespace };
     const rights = [{ apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] }];
     const args = [
-      ...['score-provider', 'resource-usage', '--cluster-name', cluster.metadata.name],
+      ...['score-provider', 'resource-usage', '--from-zero', '--cluster-name', cluster.metadata.name],
       ...['--hub-kubeconfig', `${HUB_ACCESS}/kubeconfig`],
     ];
     const container = {
@@ -64,6 +64,6 @@ export async function runAgent({ cluster, mounts, signal }: RunningContainer): P
   if (secret === undefined) throw new Error(`there is no Secret at ${HUB_ACCESS}`);
   const { hub, clusterName = '' } = await hubClient({ from: { cluster, ...secret }, signal });
   const times = { refreshMs: 60_000, validMs: 300_000, clock: systemClock, random: Math.random };
-  const score = { scoreName: 'resource-usage-score', measure: 'requests', log: SILENT_LOG } as const;
-  await provideScores({ hub, cluster, clusterName, ...score, ...times }, signal);
+  const score = { scoreName: 'resource-usage-score', measure: 'requests', lowest: 0 } as const;
+  await provideScores({ hub, cluster, clusterName, ...score, ...times, log: SILENT_LOG }, signal);
 }

@@ -7,6 +7,7 @@ import {
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_ADDON,
   NODE,
+  POD,
 } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
@@ -49,30 +50,38 @@ export async function scoreTable(hub: KubeApi): Promise<string> {
   return rows.sort().join('\n');
 }
 
-/** Gives a cluster in memory a node of this size. */
-export async function addNode(
+/** Gives a cluster in memory a node of this size, and a Pod that requests CPUs of it. */
+export async function fillCluster(
   { clusters }: HubWorld,
   cluster: string,
-  cpu: string,
-  memory: string,
+  [cpu, requested, memory]: readonly [cpu: string, requested: string, memory: string],
 ): Promise<void> {
-  const metadata = { name: `node-of-${cluster}` };
-  const status = { allocatable: { cpu, memory } };
-  await clusters.get(cluster)?.create(NODE, { apiVersion: 'v1', kind: 'Node', metadata, status });
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: `node-of-${cluster}` } };
+  await clusters.get(cluster)?.create(NODE, { ...node, status: { allocatable: { cpu, memory } } });
+  const containers = [{ name: 'work', image: 'work', resources: { requests: { cpu: requested } } }];
+  const metadata = { name: 'work', namespace: 'default' };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers } };
+  await clusters.get(cluster)?.create(POD, pod);
 }
+
+/** The first two are those of OCM's article. */
+const SIZES = {
+  cluster1: ['24', '12', '49265496Ki'],
+  cluster2: ['24', '12', '49265496Ki'],
+  cluster3: ['72', '12', '144Gi'],
+} as const;
 
 /** Three clusters in memory. */
 async function tryIt(print: (text: string) => void): Promise<void> {
   const programs = { [IMAGE]: runAgent };
   await withHub(
     async (world) => {
-      for (const [at, cluster] of [...world.clusters.keys()].entries())
-        await addNode(world, cluster, String(24 * (at + 1)), `${48 * (at + 1)}Gi`);
+      for (const [cluster, size] of Object.entries(SIZES)) await fillCluster(world, cluster, size);
       world.run((signal) => runManager(world.hub, signal));
       await world.waitFor(async () => (await scoreTable(world.hub)).split('memAvailable').length > 3);
       print(await scoreTable(world.hub));
     },
-    { clusters: 3, programs, patienceMs: 30_000 },
+    { clusters: Object.keys(SIZES), programs, patienceMs: 30_000 },
   );
 }
 

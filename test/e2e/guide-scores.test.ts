@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { notRun } from './guide-commands.ts';
 import { GuideShell } from './guide-shell.ts';
@@ -5,7 +6,10 @@ import { hasKubectl } from './kubectl-program.ts';
 
 const CLUSTERS = ['cluster1', 'cluster2'];
 
-/** Of 60 CPUs and 540 GiB this pod leaves 56 and 535: the scores of the guide. */
+const EXAMPLE = path.join(import.meta.dirname, '../../scripts/run-example.mjs');
+const PLACE = 'open-cluster-management-agent-addon';
+
+/** The clusters of the guide. This pod leaves 12 of 24 CPUs, which is its score there. */
 const NODE = `
 apiVersion: v1
 kind: Node
@@ -20,9 +24,9 @@ kind: Pod
 metadata: {name: web, namespace: shop}
 spec:
   nodeName: node1
-  containers: [{name: web, image: web, resources: {requests: {cpu: "4", memory: 5Gi}}}]
+  containers: [{name: web, image: web, resources: {requests: {cpu: "12"}}}]
 `;
-const RESOURCES = '{"cpu":"60","memory":"540Gi","pods":"110"}';
+const RESOURCES = '{"cpu":"24","memory":"49265496Ki","pods":"110"}';
 
 const PLACEMENT = `cat << EOF | kubectl apply -f -
 apiVersion: cluster.open-cluster-management.io/v1beta1
@@ -47,7 +51,8 @@ EOF`;
 
 /**
  * Scenario 3 of Open Cluster Management's guide: its blocks with `berth` for `clusteradm`, on an embedded hub. Where the guide builds and
- * installs its add-on, `berth score-provider` runs for each cluster; what it asks of Pods of the add-on has no place here.
+ * installs its add-on, the example addon-resource-usage-collect does: one command, then the containers of its Deployments run as processes.
+ * What the guide asks of Pods of the add-on has no place here.
  */
 describe.skipIf(!hasKubectl())('scenario 3 of the guide: placements by scores', () => {
   let shell: GuideShell;
@@ -55,9 +60,14 @@ describe.skipIf(!hasKubectl())('scenario 3 of the guide: placements by scores', 
     shell = await GuideShell.open(CLUSTERS.join());
     await shell.says('berth init --wait --context hub');
     for (const name of CLUSTERS) await join(name);
+    // The add-on brings a ClusterRole, which the agent of `berth join` may not write, and OCM's klusterlet makes the namespace.
+    const agent = 'open-cluster-management-agent:berth-agent';
+    for (const name of CLUSTERS)
+      await shell.says(`kubectl --context ${name} create namespace ${PLACE}
+kubectl --context ${name} create clusterrolebinding agent --clusterrole=cluster-admin --serviceaccount=${agent}`);
   });
   afterAll(async () => {
-    await shell.run('kill $(cat providers)');
+    await shell.run('kill $(cat programs)');
     await shell.close();
   });
 
@@ -87,7 +97,7 @@ describe.skipIf(!hasKubectl())('scenario 3 of the guide: placements by scores', 
       .poll(async () => rows(await shell.says('berth get clusters')))
       .toEqual([
         ['NAME', 'ACCEPTED', 'AVAILABLE', 'CLUSTERSET', 'CPU', 'MEMORY', 'KUBERNETES VERSION'],
-        ...CLUSTERS.map((name) => [name, 'true', 'True', 'default', '60', '540Gi', version]),
+        ...CLUSTERS.map((name) => [name, 'true', 'True', 'default', '24', '49265496Ki', version]),
       ]);
     await expect
       .poll(async () => rows(await shell.says('berth get clustersets')))
@@ -103,13 +113,22 @@ describe.skipIf(!hasKubectl())('scenario 3 of the guide: placements by scores', 
       .toContainEqual(['default', 'default', '2 ManagedClusters selected']);
   });
 
-  it('has an AddOnPlacementScore for each managed cluster when the providers run', async () => {
-    for (const name of ['hub', ...CLUSTERS])
-      await shell.says(`kubectl config view --minify --flatten --context ${name} > ${name}.kubeconfig`);
-    for (const name of CLUSTERS)
-      await shell.says(
-        `berth score-provider resource-usage --hub-kubeconfig hub.kubeconfig --kubeconfig ${name}.kubeconfig --cluster-name ${name} > ${name}.log 2>&1 & echo $! >> providers`,
-      );
+  /** What the container of the add-on's Deployment would run, with its Secret in a folder. */
+  const runContainer = async (name: string): Promise<void> => {
+    const get = `kubectl --context ${name} -n ${PLACE} get`;
+    const secret = `${get} secret resource-usage-collect-hub-kubeconfig -o go-template`;
+    const part = (key: string): string => `${secret}='{{index .data "'${key}'"}}'`;
+    await expect.poll(async () => (await shell.run(part('tls.crt'))).stdout).toMatch(/^LS0t/);
+    await shell.says(`mkdir ${name}; kubectl config view --minify --flatten --context ${name} > ${name}.kubeconfig
+for key in cluster-name kubeconfig tls.key tls.crt; do ${part('$key')} | base64 -d > ${name}/$key; done
+args=$(${get} deploy resource-usage-collect-agent -o jsonpath='{.spec.template.spec.containers[0].args[*]}')
+berth $(echo $args | sed s#/managed/hub-kubeconfig#${name}#) --kubeconfig ${name}.kubeconfig > ${name}.log 2>&1 & echo $! >> programs`);
+  };
+
+  it('has an AddOnPlacementScore for each managed cluster when the add-on runs', async () => {
+    await shell.says(`kubectl config view --minify --flatten --context hub > hub.kubeconfig
+node ${EXAMPLE} addon-resource-usage-collect --hub hub.kubeconfig > manager.log 2>&1 & echo $! >> programs`);
+    for (const name of CLUSTERS) await runContainer(name);
     const age: unknown = expect.stringMatching(/^\d+[sm]/);
     await expect
       .poll(async () => rows(await shell.says('kubectl get addonplacementscore -A')))
@@ -165,7 +184,7 @@ describe.skipIf(!hasKubectl())('scenario 3 of the guide: placements by scores', 
     const explained = await shell.says(
       'berth explain default/placement1 --cluster cluster1 --embedded --kubeconfig hub.kubeconfig',
     );
-    expect(explained).toMatch(/AddOn\/resource-usage-score\/cpuAvailable +-8 +× 1 +=.*valid until 20/);
+    expect(explained).toMatch(/AddOn\/resource-usage-score\/cpuAvailable +2 +× 1 +=.*valid until 20/);
   });
 
   it('has run every command of the scenario', () => {

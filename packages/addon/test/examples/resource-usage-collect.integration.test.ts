@@ -9,7 +9,7 @@ import {
   runAgent,
 } from '../../../../examples/addon-resource-usage-collect/add-on.ts';
 import {
-  addNode,
+  fillCluster,
   main,
   runManager,
   scoreTable,
@@ -23,9 +23,9 @@ it('one command gives the scores of all clusters', async () => {
   await main([], (text) => printed.push(text));
   expect(printed).toEqual([
     [
-      'cluster1\tcpuAvailable -52\tmemAvailable -90',
-      'cluster2\tcpuAvailable -4\tmemAvailable -81',
-      'cluster3\tcpuAvailable 44\tmemAvailable -71',
+      'cluster1\tcpuAvailable 12\tmemAvailable 4',
+      'cluster2\tcpuAvailable 12\tmemAvailable 4',
+      'cluster3\tcpuAvailable 60\tmemAvailable 14',
     ].join('\n'),
   ]);
 });
@@ -35,7 +35,7 @@ it('a cluster writes its own scores and no others, and nothing stays when the ad
     async (world) => {
       const { hub, clusters, run, signal, waitFor } = world;
       const cluster = clusters.get('east')!;
-      for (const name of clusters.keys()) await addNode(world, name, '24', '49265496Ki');
+      for (const name of clusters.keys()) await fillCluster(world, name, ['24', '1500m', '49265496Ki']);
       run((over) => runManager(hub, over));
       await waitFor(async () => (await scoreTable(hub)).split('memAvailable').length > 2);
       expect(
@@ -43,8 +43,8 @@ it('a cluster writes its own scores and no others, and nothing stays when the ad
       ).toMatchObject({
         status: {
           scores: [
-            { name: 'cpuAvailable', value: -52 },
-            { name: 'memAvailable', value: -90 },
+            { name: 'cpuAvailable', value: 22 },
+            { name: 'memAvailable', value: 4 },
           ],
           validUntil: expect.any(String),
         },

@@ -10,7 +10,7 @@ import {
   availableByUsage,
   type PodRequests,
 } from '../rules/scores/available-resources.ts';
-import { resourceUsageScores } from '../rules/scores/resource-usage-score.ts';
+import { type LowestScore, resourceUsageScores } from '../rules/scores/resource-usage-score.ts';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { type ScoreWrite, writeScore } from './write-score.ts';
@@ -30,6 +30,8 @@ const SETTLE_MS = 5_000;
 export interface ProvideScoresOptions extends ScoreWrite {
   readonly cluster: KubeApi;
   readonly measure: Measure;
+  /** Default: −100. */
+  readonly lowest?: LowestScore;
   /** The interval of computing scores, plus a random 0 to 10 %. */
   readonly refreshMs: number;
   readonly random: () => number;
@@ -59,7 +61,7 @@ export async function provideScores(options: ProvideScoresOptions, signal: Abort
           objectsOf<NamedNode>(nodes),
           objectsOf<PodRequests>(pods),
         );
-        await writeScore(options, resourceUsageScores(available));
+        await writeScore(options, resourceUsageScores(available, options.lowest));
       }
       backoff.reset();
     } catch (error) {

@@ -35,7 +35,8 @@ export const scoreProviderCommand: CliCommand = {
         '--measure <what>',
         'what counts as used: requests (of pods), metrics (of metrics-server), auto (metrics if there are any)',
         'requests',
-      );
+      )
+      .option('--from-zero', "score what is left from 0 to 100, as OCM's article does: left / most * 100");
     addScoreFlags(addPrometheusFlags(command), 'resource-usage-score')
       .addHelpText('after', USAGE_EXAMPLES)
       .action(run((io, flags: UsageFlags) => provideUsage(io, flags)));
@@ -45,10 +46,12 @@ export const scoreProviderCommand: CliCommand = {
 interface UsageFlags extends PrometheusFlags {
   readonly kubeconfig?: string;
   readonly measure: string;
+  readonly fromZero?: true;
 }
 
 async function provideUsage(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
   const { clusterName, kubeconfig } = flags;
+  const lowest = flags.fromZero ? 0 : -100;
   const measure = oneOf('--measure', flags.measure, ['requests', 'metrics', 'auto'] as const);
   if (flags.prometheusUrl !== undefined) {
     if (kubeconfig !== undefined || measure !== 'requests')
@@ -56,7 +59,7 @@ async function provideUsage(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
         '--prometheus-url',
         'is where requests are read from, so --kubeconfig and --measure are not allowed with it',
       );
-    await provideFromPrometheus(io, flags, resourceUsageQueries);
+    await provideFromPrometheus(io, flags, (owner) => resourceUsageQueries(owner, lowest));
     return 0;
   }
   if (flags.clusterLabel !== undefined)
@@ -79,7 +82,7 @@ async function provideUsage(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
       managed: cluster.server,
       measure,
     });
-    await provideScores({ ...context, clusterName, cluster, measure }, io.signal);
+    await provideScores({ ...context, clusterName, cluster, measure, lowest }, io.signal);
   });
   return 0;
 }

@@ -1,5 +1,5 @@
 import type { SeriesOwner } from './prometheus-response.ts';
-import { resourceScore, USAGE_SCORES } from './resource-usage-score.ts';
+import { type LowestScore, resourceScore, USAGE_SCORES } from './resource-usage-score.ts';
 
 /** A Prometheus query, and the conversion of its value to a score. */
 export interface ScoreQuery {
@@ -15,11 +15,14 @@ export interface ScoreQuery {
  * `docs/metrics/cluster/node-metrics.md`, `docs/metrics/workload/pod-metrics.md`.
  * @param owner the label with the name of the cluster, for several clusters
  */
-export function resourceUsageQueries(owner: SeriesOwner): ReadonlyMap<string, ScoreQuery> {
+export function resourceUsageQueries(
+  owner: SeriesOwner,
+  lowest: LowestScore = -100,
+): ReadonlyMap<string, ScoreQuery> {
   return new Map(
     (['cpu', 'memory'] as const).map((resource): [string, ScoreQuery] => [
       USAGE_SCORES[resource],
-      { query: availableQuery(resource, owner), scoreOf: (value) => resourceScore(resource, value) },
+      { query: availableQuery(resource, owner), scoreOf: (value) => resourceScore(resource, value, lowest) },
     ]),
   );
 }

@@ -90,6 +90,23 @@ describe('resourceUsageScores', () => {
   });
 });
 
+describe('resourceUsageScores from 0', () => {
+  it.each([
+    {
+      name: "OCM's article: 12 of 24 CPUs, 49265496Ki",
+      nodes: [node('24', '49265496Ki')],
+      used: '12',
+      want: [12, 4],
+    },
+    { name: 'a little', nodes: [node('500m', '1Gi')], used: '0', want: [0, 0] },
+    { name: 'nothing', nodes: [node('12', '0')], used: '12', want: [-100, -100] },
+    { name: 'all', nodes: [node('112', '1Ti')], used: '12', want: [100, 100] },
+  ])('$name', ({ nodes, used, want }) => {
+    const available = availableByRequests(nodes, [pod({ containers: [container(used)] })]);
+    expect(resourceUsageScores(available, 0).map(({ value }) => value)).toEqual(want);
+  });
+});
+
 describe('availableByUsage', () => {
   const NOW = '2026-03-01T12:00:00Z';
   const named = (name: string, ...amounts: Parameters<typeof node>) => ({
