@@ -5,7 +5,6 @@ import {
   CLUSTER_MANAGEMENT_ADDON,
   CLUSTER_ROLE,
   CONFIG_MAP,
-  type KindInfo,
   MANAGED_CLUSTER_ADDON,
   MANIFEST_WORK,
   NAMESPACE,
@@ -14,7 +13,6 @@ import {
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
-import { LONG_RUN_MS } from '@berth/test-kit/patience';
 import {
   HUB_NAMESPACE,
   managedAddon,
@@ -22,10 +20,8 @@ import {
   signingAuthority,
   TEMPLATE_ADDON,
 } from '../interop/registration/addon-objects.ts';
-import { CLUSTER, Joining, type Mortal } from './joining.ts';
+import { CLUSTER, ensure, ensureCreated, Joining, type Mortal, PATIENT } from './joining.ts';
 
-/** A hub that dies makes everybody wait longer and longer. */
-const PATIENT = { timeout: LONG_RUN_MS / 2, interval: 500 };
 const INSTALLED = 'open-cluster-management-agent-addon';
 const [FIRST_TEMPLATE, ADDON] = TEMPLATE_ADDON;
 const ADDON_KEY = { namespace: '', name: ADDON.metadata.name };
@@ -56,32 +52,17 @@ const OF_CONTROLLERS = [
   `PUT ${WORKS}/addon-hello-deploy-0`,
 ];
 /** The writes at which each process dies, those of the join not counted. */
-const DEATHS: Readonly<Record<Mortal, readonly string[]>> = {
+const DEATHS: Readonly<Record<Exclude<Mortal, 'manager'>, readonly string[]>> = {
   agent: OF_AGENT,
   controllers: OF_CONTROLLERS,
   hub: [...OF_AGENT, ...OF_CONTROLLERS],
 };
 /** After each of its thirty deaths everybody waits for the hub: this takes up to ten minutes, so CI leaves it out. */
-const MORTALS: readonly Mortal[] =
+const MORTALS: readonly (keyof typeof DEATHS)[] =
   process.env['BERTH_HUB_DEATHS'] === undefined ? ['agent', 'controllers'] : ['agent', 'controllers', 'hub'];
 
 let joining: Joining;
 afterEach(() => joining.close());
-
-/** A write of the test itself, repeated while the hub is dead. */
-async function ensure(write: () => Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
-  const attempt = async (): Promise<boolean> => {
-    await write().catch(() => undefined);
-    return isDone().catch(() => false);
-  };
-  await expect.poll(attempt, PATIENT).toBe(true);
-}
-
-const create = (api: KubeApi, kind: KindInfo, object: KubeObject): Promise<void> => {
-  const { namespace = '', name } = object.metadata;
-  const isThere = async () => (await api.get(kind, { namespace, name })) !== undefined;
-  return ensure(() => api.create(kind, object), isThere);
-};
 
 const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
@@ -120,14 +101,14 @@ it.each(MORTALS)(
     const { api: hub } = joining.hub;
     const member = joining.member();
     const { secret } = await signingAuthority();
-    await create(member, NAMESPACE, namespace(INSTALLED));
-    await create(hub, NAMESPACE, namespace(HUB_NAMESPACE));
-    await create(hub, SECRET, secret);
-    await create(hub, CLUSTER_ROLE, READER_ROLE);
-    await create(hub, ADDON_TEMPLATE, FIRST_TEMPLATE);
-    await create(hub, ADDON_TEMPLATE, secondTemplate());
-    await create(hub, CLUSTER_MANAGEMENT_ADDON, ADDON);
-    await create(hub, MANAGED_CLUSTER_ADDON, managedAddon(CLUSTER, ADDON.metadata.name));
+    await ensureCreated(member, NAMESPACE, namespace(INSTALLED));
+    await ensureCreated(hub, NAMESPACE, namespace(HUB_NAMESPACE));
+    await ensureCreated(hub, SECRET, secret);
+    await ensureCreated(hub, CLUSTER_ROLE, READER_ROLE);
+    await ensureCreated(hub, ADDON_TEMPLATE, FIRST_TEMPLATE);
+    await ensureCreated(hub, ADDON_TEMPLATE, secondTemplate());
+    await ensureCreated(hub, CLUSTER_MANAGEMENT_ADDON, ADDON);
+    await ensureCreated(hub, MANAGED_CLUSTER_ADDON, managedAddon(CLUSTER, ADDON.metadata.name));
     const state = () => stateOf(hub, member).catch(() => undefined);
     const installed = { content: CLUSTER, missing: [], certificates: 2, works: 1 };
     await expect.poll(state, PATIENT).toEqual(installed);

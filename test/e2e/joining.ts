@@ -5,6 +5,10 @@ import { expect } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { apiVersionOf, type KindInfo } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { LONG_RUN_MS } from '@berth/test-kit/patience';
 import { issueKubeconfig } from '@berth/embedded-hub/maintenance/issue-kubeconfig';
 import { HubSide } from '../agent/registration/hub-side.ts';
 import { freePort } from '../interop/peers/free-port.ts';
@@ -15,7 +19,27 @@ export const CLUSTER = 'edge-1';
 const BOOTSTRAP_USER = 'system:serviceaccount:open-cluster-management:agent-registration-bootstrap';
 
 /** Who is killed at each write. */
-export type Mortal = 'agent' | 'controllers' | 'hub';
+export type Mortal = 'agent' | 'controllers' | 'hub' | 'manager';
+
+/** A hub that dies makes everybody wait longer and longer. */
+export const PATIENT = { timeout: LONG_RUN_MS / 2, interval: 500 };
+
+/** A write of the test itself, repeated while the hub is dead. */
+export async function ensure(write: () => Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
+  const attempt = async (): Promise<boolean> => {
+    await write().catch(() => undefined);
+    return isDone().catch(() => false);
+  };
+  await expect.poll(attempt, PATIENT).toBe(true);
+}
+
+/** Creates an object, although the hub may die. */
+export const ensureCreated = (api: KubeApi, kind: KindInfo, content: object): Promise<void> => {
+  const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...content } as unknown as KubeObject;
+  const { namespace = '', name } = object.metadata;
+  const isThere = async () => (await api.get(kind, { namespace, name })) !== undefined;
+  return ensure(() => api.create(kind, object), isThere);
+};
 
 /** Hub, controllers and agent of a cluster that joins, each a process of its own. */
 export class Joining {
@@ -24,12 +48,15 @@ export class Joining {
   readonly #clients: HttpKubeApi[] = [];
   #api: HttpKubeApi | undefined;
 
-  /** @param serveFlags in addition to those of registration */
-  async start(mortal: Mortal, serveFlags: readonly string[] = []): Promise<PhoenixProcess> {
-    const run = (args: readonly string[], isMortal: boolean, role: 'client' | 'server') => {
+  /**
+   * @param serveFlags in addition to those of registration
+   * @param manager a program that gets the kubeconfig of the hub
+   */
+  async start(mortal: Mortal, serveFlags: readonly string[] = [], manager?: string): Promise<PhoenixProcess> {
+    const run = (args: readonly string[], isMortal: boolean, role: 'client' | 'server', program?: string) => {
       const process = isMortal
-        ? new PhoenixProcess(args, role, join(this.#dir, 'deaths'))
-        : new BerthProcess(args);
+        ? new PhoenixProcess(args, role, join(this.#dir, 'deaths'), program)
+        : new BerthProcess(args, {}, program);
       this.#processes.unshift(process);
       return process;
     };
@@ -65,7 +92,8 @@ export class Joining {
       mortal === 'agent',
       'client',
     );
-    return { hub, controllers: serve, agent }[mortal] as PhoenixProcess;
+    const other = manager && run([kubeconfig], mortal === 'manager', 'client', manager);
+    return { hub, controllers: serve, agent, manager: other }[mortal] as PhoenixProcess;
   }
 
   /** The cluster that joins. */
