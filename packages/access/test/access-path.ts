@@ -12,7 +12,7 @@ import { startTunnelAgent } from '@berth/tunnel/agent/tunnel-agent';
 import { startTunnelServer } from '@berth/tunnel/server/tunnel-server';
 import { onTestFinished } from 'vitest';
 import { ClusterEnd } from '../src/agent/cluster-end.ts';
-import type { HubUser } from '../src/rules/cluster-identity.ts';
+import type { TokenUser } from '@berth/kube/review-token';
 import { startUserServer } from '../src/server/user-server.ts';
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
@@ -30,7 +30,7 @@ async function material(name: string) {
  * The user server, the tunnel and the cluster's end before the API server of a kubeconfig.
  * @param users by their token
  */
-export async function openPath(config: KubeConfig, users: Readonly<Record<string, HubUser>>) {
+export async function openPath(config: KubeConfig, users: Readonly<Record<string, TokenUser>>) {
   const tunnel = await startTunnelServer({
     agents: { ...LOOPBACK, tls: await material(''), clusterOf: ({ subject }) => subject.replace('CN=', '') },
     ...{ clock, log },

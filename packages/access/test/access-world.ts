@@ -115,7 +115,7 @@ async function addTo({ hub, clusters }: HubWorld, name: string): Promise<void> {
   });
 }
 
-async function namespace(api: KubeApi, name: string): Promise<void> {
+export async function namespace(api: KubeApi, name: string): Promise<void> {
   if ((await api.get(NAMESPACE, { namespace: '', name })) === undefined)
     await api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }

@@ -39,6 +39,7 @@ import { simulateCommand } from './commands/placements/simulate.ts';
 import { testCommand } from './commands/placements/test.ts';
 import { previewDoctorCommand } from './commands/preview/doctor.ts';
 import { previewInstallCommand } from './commands/preview/install.ts';
+import { accountCommands } from './commands/proxy/accounts.ts';
 import { proxyCommands } from './commands/proxy/proxy.ts';
 import { runCommands } from './commands/run-commands.ts';
 import { scoreProviderCommand, scoreProviderPrometheusCommand } from './commands/score-provider.ts';
@@ -72,7 +73,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'unjoin',
     'clean',
   ],
-  'Run:': ['serve', 'agent', 'hub', 'score-provider', 'argocd'],
+  'Run:': ['serve', 'agent', 'hub', 'accounts', 'score-provider', 'argocd'],
   'More:': ['replay', 'simulate', 'completion', 'version'],
 };
 
@@ -122,6 +123,7 @@ export const COMMANDS: readonly CliCommand[] = [
   serveCommand,
   statusCommand,
   proxyCommands,
+  accountCommands,
   historyCommand,
   replayCommand,
   releaseCommand,

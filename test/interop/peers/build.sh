@@ -2,7 +2,7 @@
 # Builds the programs that the tests in test/interop start, from the pinned Go modules in `modules`.
 #
 #   build.sh                  all of them
-#   build.sh argocd ocm ...   those of these modules: etcd, kubernetes, ocm, ocm-suites, argocd, gitea, tunnel
+#   build.sh argocd ocm ...   those of these modules: etcd, kubernetes, ocm, ocm-suites, argocd, gitea, tunnel, access
 #
 # They go to $BERTH_PEERS, by default ~/.cache/berth-peers/bin. A program that is there in its version is not built again.
 # Building all of them takes half an hour on two cores and 12 GB in Go's caches. Needs Go 1.26, and gcc for Gitea. Argo CD's
@@ -31,6 +31,8 @@ argocd      argocd                        github.com/argoproj/argo-cd/v3/cmd
 tunnel      tunnel/proxy-server           sigs.k8s.io/apiserver-network-proxy/cmd/server
 tunnel      tunnel/proxy-agent            sigs.k8s.io/apiserver-network-proxy/cmd/agent
 tunnel      tunnel/proxy-test-client      sigs.k8s.io/apiserver-network-proxy/cmd/test-client
+access      access/msa                    open-cluster-management.io/managed-serviceaccount/cmd
+access      access/cp-creds               open-cluster-management.io/managed-serviceaccount/cmd/clusterprofile-credentials-plugin
 gitea       gitea                         code.gitea.io/gitea                            sqlite,sqlite_unlock_notify
 "
 

@@ -1,19 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 import { type AddOnDefinition, defineAddOn, signWithAuthority } from '@berth/addon';
-import {
-  ADDON_DEPLOYMENT_CONFIG,
-  apiVersionOf,
-  CLUSTER_ROLE,
-  CLUSTER_ROLE_BINDING,
-  DEPLOYMENT,
-  ROLE,
-  ROLE_BINDING,
-} from '@berth/kube/model/kinds';
+import { ADDON_DEPLOYMENT_CONFIG } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { readCertificate } from '@berth/kube/x509/certificate-fields';
 import { readSubject } from '@berth/kube/x509/certificate-subject';
 import type { PemPair } from '@berth/kube/x509/self-signed-authority';
 import { addonNames } from '@berth/ocm/registration/addon-names';
+import { clusterManagementAddOn } from './manager-rules.ts';
+import { LEASE_RULE, podProcess } from './pod-process.ts';
 
 /** The add-on, under OCM's name. */
 export const CLUSTER_PROXY = 'cluster-proxy';
@@ -24,7 +18,6 @@ export const AGENT_CONFIG = 'cluster-proxy-agent';
 /** Where people find the user server: a ConfigMap of the hub. */
 export const USER_SERVER_CONFIG = 'cluster-proxy-user-server';
 const ACCOUNT = 'cluster-proxy-agent';
-const RBAC = CLUSTER_ROLE.group;
 
 export interface ClusterProxyOptions {
   readonly authority: PemPair;
@@ -54,6 +47,10 @@ export function clusterOfAgent({ raw }: X509Certificate): string | undefined {
   return commonName === user && organizations.includes(groups[0] ?? '') ? cluster : undefined;
 }
 
+export function clusterProxyAddOn(): KubeObject {
+  return clusterManagementAddOn(CLUSTER_PROXY, 'reaches the API servers of clusters');
+}
+
 /** The add-on whose agent dials out to the hub and reaches the API server of its cluster. */
 export function clusterProxy({ authority, agentAddress, image }: ClusterProxyOptions): AddOnDefinition {
   return defineAddOn({
@@ -65,74 +62,25 @@ export function clusterProxy({ authority, agentAddress, image }: ClusterProxyOpt
       sign: ({ request }) => signWithAuthority(authority, request),
     },
     manifests: async ({ cluster, installNamespace: namespace, values }) => [
-      ...agentRights(namespace),
       {
         ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: AGENT_CONFIG } },
         data: { cluster: cluster.metadata.name, server: agentAddress, 'ca.crt': authority.certPem },
       },
-      agentDeployment(namespace, values['IMAGE'] ?? image),
+      ...podProcess({
+        ...{ namespace, name: ACCOUNT, roleName: `open-cluster-management:${CLUSTER_PROXY}:agent` },
+        ...{ image: values['IMAGE'] ?? image, args: ['proxy', 'agent', '--namespace', namespace] },
+        // It impersonates users of the hub, whom the cluster's RBAC then judges.
+        clusterRules: [
+          { apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] },
+          // Extra fields of a user are subresources, for which RBAC has no pattern of their own.
+          { apiGroups: ['authentication.k8s.io'], resources: ['*'], verbs: ['impersonate'] },
+        ],
+        rules: [
+          { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: ['get', 'list', 'watch'] },
+          LEASE_RULE,
+        ],
+        container: { name: 'agent' },
+      }),
     ],
   });
-}
-
-/** To impersonate users of the hub, whom the cluster's RBAC then judges; and to read its own configuration. */
-function agentRights(namespace: string): readonly KubeObject[] {
-  const name = `open-cluster-management:${CLUSTER_PROXY}:agent`;
-  const subjects = [{ kind: 'ServiceAccount', namespace, name: ACCOUNT }];
-  return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: ACCOUNT } },
-    {
-      ...{ apiVersion: apiVersionOf(CLUSTER_ROLE), kind: CLUSTER_ROLE.kind, metadata: { name } },
-      rules: [
-        { apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] },
-        // Extra fields of a user are subresources, for which RBAC has no pattern of their own.
-        { apiGroups: ['authentication.k8s.io'], resources: ['*'], verbs: ['impersonate'] },
-      ],
-    },
-    {
-      ...{
-        apiVersion: apiVersionOf(CLUSTER_ROLE_BINDING),
-        kind: CLUSTER_ROLE_BINDING.kind,
-        metadata: { name },
-      },
-      ...{ roleRef: { apiGroup: RBAC, kind: CLUSTER_ROLE.kind, name }, subjects },
-    },
-    {
-      ...{ apiVersion: apiVersionOf(ROLE), kind: ROLE.kind, metadata: { namespace, name: ACCOUNT } },
-      rules: [
-        { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: ['get', 'list', 'watch'] },
-        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
-      ],
-    },
-    {
-      ...{
-        apiVersion: apiVersionOf(ROLE_BINDING),
-        kind: ROLE_BINDING.kind,
-        metadata: { namespace, name: ACCOUNT },
-      },
-      ...{ roleRef: { apiGroup: RBAC, kind: ROLE.kind, name: ACCOUNT }, subjects },
-    },
-  ];
-}
-
-function agentDeployment(namespace: string, image: string): KubeObject {
-  const labels = { app: ACCOUNT };
-  const container = {
-    ...{ name: 'agent', image, args: ['proxy', 'agent', '--namespace', namespace] },
-    securityContext: {
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, runAsNonRoot: true },
-      capabilities: { drop: ['ALL'] },
-    },
-  };
-  return {
-    ...{
-      apiVersion: apiVersionOf(DEPLOYMENT),
-      kind: DEPLOYMENT.kind,
-      metadata: { namespace, name: ACCOUNT },
-    },
-    spec: {
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { serviceAccountName: ACCOUNT, containers: [container] } },
-    },
-  };
 }

@@ -1,11 +1,5 @@
 import type { ImpersonatedUser } from '@berth/kube/config/impersonation-headers';
-
-/** Who a token belongs to: `status.user` of a TokenReview. */
-export interface HubUser {
-  readonly username: string;
-  readonly groups?: readonly string[] | undefined;
-  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
-}
+import type { TokenUser } from '@berth/kube/review-token';
 
 /** As cluster-proxy names service accounts of the hub. */
 const OF_THE_HUB = 'cluster:hub:';
@@ -20,7 +14,7 @@ const OF_THE_TOKEN = 'authentication.kubernetes.io/';
  * is no administrator of the cluster, and a service account of the hub is not the cluster's account of that name. Such names get a
  * prefix, so that the cluster can still give them rights.
  */
-export function clusterIdentity({ username, groups = [], extra = {} }: HubUser): ImpersonatedUser {
+export function clusterIdentity({ username, groups = [], extra = {} }: TokenUser): ImpersonatedUser {
   return {
     user: inCluster(username),
     groups: groups.map((group) => (group === AUTHENTICATED ? group : inCluster(group))),

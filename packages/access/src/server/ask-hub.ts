@@ -1,17 +1,14 @@
-import { kind, MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
+import { MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import { reviewToken, type TokenUser } from '@berth/kube/review-token';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { sha256 } from '@berth/runtime/sha256';
 import { CLUSTER_PROXY } from '../addon/cluster-proxy.ts';
-import type { HubUser } from '../rules/cluster-identity.ts';
-
-const TOKEN_REVIEW = kind('authentication.k8s.io', 'v1', 'TokenReview', 'Cluster');
 
 /** Asks the hub whose token it is, and remembers the answer for ten seconds. Tokens are kept as hashes. */
 export class Callers {
   readonly #hub: KubeApi;
-  readonly #known: KeptAnswers<HubUser | undefined>;
+  readonly #known: KeptAnswers<TokenUser | undefined>;
 
   constructor(hub: KubeApi, clock: Clock) {
     this.#hub = hub;
@@ -22,21 +19,8 @@ export class Callers {
    * @returns undefined if the token is none of the hub
    * @throws the errors of the API
    */
-  identify(token: string): Promise<HubUser | undefined> {
-    return this.#known.get(sha256(token), () => this.#review(token));
-  }
-
-  async #review(token: string): Promise<HubUser | undefined> {
-    const review = {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenReview',
-      metadata: { name: '' },
-      spec: { token },
-    };
-    const { status } = (await this.#hub.create(TOKEN_REVIEW, review)) as KubeObject & {
-      readonly status?: { readonly authenticated?: boolean; readonly user?: HubUser };
-    };
-    return status?.authenticated === true && status.user?.username ? status.user : undefined;
+  identify(token: string): Promise<TokenUser | undefined> {
+    return this.#known.get(sha256(token), () => reviewToken(this.#hub, token));
   }
 }
 

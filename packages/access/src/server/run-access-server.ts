@@ -10,7 +10,13 @@ import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import { startTunnelServer } from '@berth/tunnel/server/tunnel-server';
-import { CLUSTER_PROXY, clusterOfAgent, clusterProxy, USER_SERVER_CONFIG } from '../addon/cluster-proxy.ts';
+import {
+  CLUSTER_PROXY,
+  clusterOfAgent,
+  clusterProxy,
+  clusterProxyAddOn,
+  USER_SERVER_CONFIG,
+} from '../addon/cluster-proxy.ts';
 import { Callers, ServedClusters } from './ask-hub.ts';
 import { startUserServer } from './user-server.ts';
 
@@ -149,9 +155,5 @@ async function announce(
     data,
   };
   await hub.apply(CONFIG_MAP, configMap, { fieldManager: 'berth-proxy', force: true });
-  await createIfAbsent(hub, CLUSTER_MANAGEMENT_ADDON, {
-    apiVersion: 'addon.open-cluster-management.io/v1alpha1',
-    ...{ kind: CLUSTER_MANAGEMENT_ADDON.kind, metadata: { name: CLUSTER_PROXY } },
-    spec: { addOnMeta: { displayName: CLUSTER_PROXY, description: 'reaches the API servers of clusters' } },
-  });
+  await createIfAbsent(hub, CLUSTER_MANAGEMENT_ADDON, clusterProxyAddOn());
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { ACCESS_GROUPS } from '@berth/ocm/definition/access-kinds';
 import { OCM_GROUPS, ocmSchema } from '@berth/ocm/definition/ocm-groups';
 import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
@@ -37,7 +38,7 @@ describe('the kinds of OCM', () => {
   const served = new Map(custom.map((definition) => [definition.storageKey, definition]));
 
   it('have one storage version each', () => {
-    expect(served.size).toBe(16);
+    expect(served.size).toBe(17);
     for (const definition of served.values()) {
       expect(definition.versions.filter((version) => version.storage)).toHaveLength(1);
     }
@@ -60,7 +61,9 @@ describe('the kinds of OCM', () => {
       });
       expect(definition.shortNames).toEqual(spec.names.shortNames ?? []);
       expect(definition.namespaced).toBe(spec.scope === 'Namespaced');
-      const row = OCM_GROUPS[spec.group]?.find((kind) => kind.kind === spec.names.kind);
+      const row = { ...OCM_GROUPS, ...ACCESS_GROUPS }[spec.group as string]?.find(
+        (kind) => kind.kind === spec.names.kind,
+      );
       expect(row?.versions.map((version) => version.name).sort()).toEqual(
         spec.versions.map((v: any) => v.name).sort(),
       );

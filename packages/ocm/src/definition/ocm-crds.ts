@@ -1,18 +1,26 @@
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { JsonObject, JsonValue } from '@berth/runtime/json/json-value';
 import type { PlacementSpec } from '../kind/placement.ts';
+import { ACCESS_GROUPS } from './access-kinds.ts';
 import { OCM_GROUPS, ocmSchema } from './ocm-groups.ts';
 import type { OcmKind } from './ocm-kind.ts';
 import { PLACEMENT_KIND } from './placement-kind.ts';
 
 const PLACEMENT_SPEC = PLACEMENT_KIND.versions[0]?.fields['spec!'] ?? {};
 
+const ALL_GROUPS = { ...OCM_GROUPS, ...ACCESS_GROUPS };
+
 /**
  * The CustomResourceDefinitions of OCM's kinds, made from the one description of their fields.
- * @param groups default: all
+ * @param groups default: those that each hub has
  */
 export function ocmCrds(groups: readonly string[] = Object.keys(OCM_GROUPS)): readonly JsonObject[] {
-  return groups.flatMap((group) => (OCM_GROUPS[group] ?? []).map((row) => crdOf(group, row)));
+  return groups.flatMap((group) => (ALL_GROUPS[group] ?? []).map((row) => crdOf(group, row)));
+}
+
+/** Also those that a hub has with an add-on. */
+export function allCrds(): readonly JsonObject[] {
+  return ocmCrds(Object.keys(ALL_GROUPS));
 }
 
 function crdOf(group: string, { kind, cluster, short, versions }: OcmKind): JsonObject {

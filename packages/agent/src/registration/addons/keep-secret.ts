@@ -1,3 +1,4 @@
+import { judgeToken } from '@berth/kube/account-token';
 import type { Reflector } from '@berth/kube/cache/reflector';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition } from '@berth/kube/model/object-meta';
@@ -7,7 +8,6 @@ import { certificateNotRotated, certificateRotated } from '@berth/ocm/registrati
 import { errorText, InputError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import {
-  judgeToken,
   type TokenInfrastructure,
   tokenNotRefreshed,
   tokenRefreshed,

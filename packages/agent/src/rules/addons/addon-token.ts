@@ -1,12 +1,10 @@
 import type { Condition } from '@berth/kube/model/object-meta';
 import { findCondition } from '@berth/kube/model/condition-list';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
-import { z } from 'zod';
+import type { TokenClaims } from '@berth/kube/account-token';
 
 /* Rules of the driver `token`. Source: open-cluster-management.io/ocm `pkg/registration/register/token`, since 1.2. */
 
-/** The share of its lifetime that a token has left when it is replaced. */
-const RENEWAL_SHARE = 0.2;
 const TOKEN_REFRESHED = 'TokenRefreshed';
 
 export type TokenInfrastructure =
@@ -27,56 +25,6 @@ export function tokenInfrastructure(conditions: readonly Condition[] | undefined
       ? 'empty ServiceAccount UID in message'
       : 'malformed ServiceAccount UID in message';
   return { kind: 'malformed', why: `${problem}: ${message}` };
-}
-
-/** Claims of a service account's token. Times are milliseconds since the epoch. */
-export interface TokenClaims {
-  readonly issuedAtMs: number;
-  readonly expiresAtMs: number;
-  readonly accountUid: string;
-}
-
-const CLAIMS = z.object({
-  exp: z.number().positive(),
-  iat: z.number().positive(),
-  'kubernetes.io': z
-    .object({ serviceaccount: z.object({ uid: z.string().optional() }).optional() })
-    .optional(),
-});
-
-/** Undefined if the text is no token with these claims. Its signature is not checked. */
-export function readToken(token: string): TokenClaims | undefined {
-  const [, payload = '', ...more] = token.split('.');
-  if (more.length !== 1) return undefined;
-  let claims: unknown;
-  try {
-    claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
-  const parsed = CLAIMS.safeParse(claims);
-  if (!parsed.success) return undefined;
-  const { exp, iat, 'kubernetes.io': kubernetes } = parsed.data;
-  return {
-    issuedAtMs: iat * 1_000,
-    expiresAtMs: exp * 1_000,
-    accountUid: kubernetes?.serviceaccount?.uid ?? '',
-  };
-}
-
-export type TokenVerdict =
-  | { readonly kind: 'keep'; readonly claims: TokenClaims; readonly renewAtMs: number }
-  | { readonly kind: 'request'; readonly why: 'missing' | 'account' | 'expired' | 'renewal' };
-
-/** Whether an add-on's agent needs another token, and why. `account`: the account was made again. */
-export function judgeToken(token: string | undefined, accountUid: string, nowMs: number): TokenVerdict {
-  const claims = readToken(token ?? '');
-  if (claims === undefined) return { kind: 'request', why: 'missing' };
-  if (claims.accountUid !== accountUid) return { kind: 'request', why: 'account' };
-  const { issuedAtMs, expiresAtMs } = claims;
-  if (nowMs >= expiresAtMs || expiresAtMs <= issuedAtMs) return { kind: 'request', why: 'expired' };
-  const renewAtMs = expiresAtMs - RENEWAL_SHARE * (expiresAtMs - issuedAtMs);
-  return nowMs >= renewAtMs ? { kind: 'request', why: 'renewal' } : { kind: 'keep', claims, renewAtMs };
 }
 
 export function tokenRefreshed({ expiresAtMs }: TokenClaims): Condition {

@@ -34,13 +34,33 @@ const BUILT_IN: Readonly<Record<string, string>> = {
     'they are Go templates in github.com/open-cluster-management-io/clusteradm, folder pkg/cmd/install/hubaddon/scenario/addon/policy: --manifests FOLDER --values FILE with BundleVersion: {PolicyAddon: VERSION}',
 };
 
-/** Its manifests are Berth's. */
-const OWN = 'cluster-proxy';
+/** Their manifests are Berth's. */
+const OWN: Readonly<Record<string, (at: OwnPlace) => Promise<readonly KubeObject[]>>> = {
+  'cluster-proxy': async ({ namespace, image, values: { publicUrl, agentAddress } }) => {
+    if (!/^https:\/\//.test(String(publicUrl)) || typeof agentAddress !== 'string')
+      throw wrongOption(
+        '--values',
+        `needs publicUrl: https://HOST:PORT for people, and agentAddress: HOST:PORT for clusters (image: default ${image})`,
+      );
+    const { hubObjects } = await import('@berth/access/addon/hub-objects');
+    return hubObjects({ namespace, image, publicUrl: String(publicUrl), agentAddress });
+  },
+  'managed-serviceaccount': async ({ namespace, image }) => {
+    const { accountHubObjects } = await import('@berth/access/addon/managed-serviceaccount');
+    return accountHubObjects({ namespace, image });
+  },
+};
+
+interface OwnPlace {
+  readonly namespace: string;
+  readonly image: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
 
 const INSTALL_HELP = `
 Writes the manager of an add-on to the hub. clusteradm brings manifests of ${Object.keys(BUILT_IN).join(', ')};
-Berth brings none of these, and says where they are. It brings ${OWN} (docs/access.md). --manifests takes a folder or a file of manifests; a folder with a Chart.yaml
-is rendered by the program helm. With --values a folder without one has Go templates: .Namespace is the namespace.
+Berth brings none of these, and says where they are. It brings ${Object.keys(OWN).join(', ')} (docs/access.md). --manifests takes a folder
+or a file of manifests; a folder with a Chart.yaml is rendered by the program helm. With --values a folder without one has Go templates: .Namespace is the namespace.
 Objects of others with the same name stay as they are. A hub without nodes starts no programs: the output names them.
 
 Exit codes: 0 installed, or nothing to do, 1 error.
@@ -50,6 +70,7 @@ Examples:
   berth install hub-addon --names governance-policy-framework --manifests policy/ --values versions.yaml
   berth install hub-addon --names observer --manifests observer/ --dry-run
   berth install hub-addon --names cluster-proxy --values addresses.yaml   # publicUrl, agentAddress, image
+  berth install hub-addon --names managed-serviceaccount
 `;
 
 const UNINSTALL_HELP = `
@@ -104,46 +125,52 @@ function addFlags(command: Parameters<typeof addHubFlags>[0]): ReturnType<typeof
 }
 
 async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
-  const [name = '', ...more] = nameList('--names', flags.names, 'add-ons');
+  const names = nameList('--names', flags.names, 'add-ons');
   const { manifests, namespace } = flags;
-  if (manifests === undefined && name !== OWN) throw whereManifestsAre(name);
-  if (more.length > 0) throw wrongOption('--names', `expected one name with --manifests, or ${OWN} alone`);
-  const rendered =
-    manifests === undefined ? await ownObjects(io, flags) : await render(io, name, { ...flags, manifests });
-  if (rendered === undefined) return 1;
+  if (manifests !== undefined && names.length > 1)
+    throw wrongOption('--names', 'expected one name with --manifests');
+  const rendered = new Map<string, readonly KubeObject[]>();
+  for (const name of names) {
+    const objects =
+      manifests === undefined
+        ? await ownObjects(io, name, flags)
+        : await render(io, name, { ...flags, manifests });
+    if (objects === undefined) return 1;
+    rendered.set(name, objects);
+  }
   await withHub(io, flags, async (hub) => {
     const addOns = await import('../../../../controllers/addons/enabling/hub-addon.ts');
     const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-    const installer = `hub-addon.${name}` as const;
-    const given = await withNamespace(hub, flags, rendered);
-    const objects = await addOns.hubAddOnObjects(hub, namespace, given);
-    if (flags.dryRun) {
-      io.stdout.write(await printedObjects(objects, installer));
-      return;
+    for (const [name, own] of rendered) {
+      const installer = `hub-addon.${name}` as const;
+      const given = await withNamespace(hub, flags, own);
+      const objects = await addOns.hubAddOnObjects(hub, namespace, given);
+      if (flags.dryRun) {
+        io.stdout.write(await printedObjects(objects, installer));
+        continue;
+      }
+      const installation = installationOf(io, hub, { installer, clock });
+      await addOns.installHubAddOn(installation, { name, namespace }, objects);
+      io.stdout.write(`Installing built-in ${name} add-on to the Hub cluster...\n`);
+      io.stdout.write(await programsToStart(hub, objects));
     }
-    await addOns.installHubAddOn(installationOf(io, hub, { installer, clock }), { name, namespace }, objects);
-    io.stdout.write(`Installing built-in ${name} add-on to the Hub cluster...\n`);
-    io.stdout.write(await programsToStart(hub, objects));
   });
   return 0;
 }
 
-/** The add-on that Berth itself brings. */
+/** An add-on that Berth itself brings. */
 async function ownObjects(
   io: CliIo,
+  name: string,
   { namespace, values: file }: InstallFlags,
 ): Promise<readonly KubeObject[]> {
+  const objectsOf = OWN[name];
+  if (objectsOf === undefined) throw whereManifestsAre(name);
   const { default: path } = await import('node:path');
-  const { hubObjects } = await import('@berth/access/addon/hub-objects');
-  const given = file === undefined ? {} : await readValues(path.resolve(io.cwd, file));
-  const { publicUrl, agentAddress, image = `berth:${await packageVersion()}` } = given;
-  const isText = [publicUrl, agentAddress, image].every((value) => typeof value === 'string');
-  if (!isText || !/^https:\/\//.test(String(publicUrl)))
-    throw wrongOption(
-      '--values',
-      `needs publicUrl: https://HOST:PORT for people, and agentAddress: HOST:PORT for clusters (image: default ${String(image)})`,
-    );
-  return hubObjects({ namespace, image, publicUrl, agentAddress } as Parameters<typeof hubObjects>[0]);
+  const values = file === undefined ? {} : await readValues(path.resolve(io.cwd, file));
+  const { image = `berth:${await packageVersion()}` } = values;
+  if (typeof image !== 'string') throw wrongOption('--values', 'has an image that is no text');
+  return objectsOf({ namespace, image, values });
 }
 
 function whereManifestsAre(name: string): InputError {

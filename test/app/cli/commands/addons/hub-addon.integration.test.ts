@@ -161,6 +161,22 @@ describe('berth uninstall hub-addon', () => {
       expect(stdout).toContain(text);
   });
 
+  it('brings several of its own at once', async () => {
+    const names = 'cluster-proxy,managed-serviceaccount';
+    const command = `--names ${names} --namespace own`;
+    const unknown = await berth(`install hub-addon --names ${names},observer --values addresses.yaml`);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('hub add-on observer')]);
+    const installed = await berth(`install hub-addon ${command} --create-namespace --values addresses.yaml`);
+    expect(installed).toMatchObject({ code: 0, stderr: '' });
+    for (const name of names.split(',')) {
+      expect(installed.stdout).toContain(`Installing built-in ${name} add-on`);
+      expect(installed.stdout).toContain(`start the program of Deployment own/${name} yourself`);
+      expect(await hub.api.get(CLUSTER_MANAGEMENT_ADDON, { namespace: '', name })).toBeDefined();
+    }
+    expect((await berth(`uninstall hub-addon ${command}`)).code).toBe(0);
+    expect(await hub.api.get(DEPLOYMENT, { namespace: 'own', name: 'cluster-proxy' })).toBeUndefined();
+  });
+
   it('refuses while a cluster has the add-on', async () => {
     await hub.api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'cluster1' } });
     const addon = { name: 'observer-agent', namespace: 'cluster1' };
