@@ -37,7 +37,7 @@ describe('a commit that deletes one object and with it what many clusters run', 
 
   const works = async () => (await fleet.hub.api.list(MANIFEST_WORK)).items.length;
   const held = (after: number) =>
-    fleet.event('sync-problem', ({ message }) => message.includes('nothing is deleted'), after);
+    fleet.event('sync-problem', ({ message }) => message.includes('these stay: '), after);
   const codeOf = (text: string) => /--token ([0-9a-f]{12})/.exec(text)?.[1];
   const plan = async () =>
     (

@@ -1,5 +1,5 @@
 import { formatRef } from '@berth/kube/model/object-ref';
-import { PLAN_ANNOTATION, RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { changedWorkloads } from './content-changes.ts';
 import { beside } from './plain-reasons.ts';
 import type { LostFile } from './lost-file.ts';
@@ -307,5 +307,5 @@ export function approvalAnnotation({ placements }: Plan): readonly string[] {
 /** The title of the annotation. Of all holds it approves only `DiffersFromPlan`, though a release has the same code. */
 export function approvalTitle({ placements }: Plan): string {
   const isHeld = placements.some(({ held }) => held !== undefined && held.reason !== 'DiffersFromPlan');
-  return `Annotation that binds the merge to this plan${isHeld ? ` (${RELEASE_ANNOTATION} approves a hold, this one does not)` : ''}`;
+  return `Annotation that binds the merge to this plan${isHeld ? ` (it approves no hold)` : ''}`;
 }

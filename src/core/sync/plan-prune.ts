@@ -171,9 +171,9 @@ function stopText(objects: readonly KubeObject[], withdrawn: readonly WithdrawnO
   const namesOf = (all: readonly KubeObject[]): string =>
     formatNameList(all.map((object) => formatRef(refOf(object))).sort());
   const staying = namesOf(withdrawn.map(({ object }) => object));
-  if (withdrawn.length === 0) return `nothing is deleted: ${namesOf(objects)}`;
-  if (objects.length === 0) return `nothing is changed: ${staying}`;
-  return `nothing is deleted: ${namesOf(objects)}; and nothing is changed of what stays on the hub: ${staying}`;
+  if (withdrawn.length === 0) return `these stay: ${namesOf(objects)}`;
+  if (objects.length === 0) return `this is not changed: ${staying}`;
+  return `these stay: ${namesOf(objects)}; and this is not changed: ${staying}`;
 }
 
 /** The current hold of the same deletions, if it still stands. */

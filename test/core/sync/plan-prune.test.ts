@@ -111,9 +111,9 @@ describe('planPrune', () => {
       return plan.kind === 'suspended' ? plan.message : plan.kind;
     };
     expect(message({ unread: 'web.yaml cannot be read' })).toBe(
-      '1 objects are not in Git, but web.yaml cannot be read; nothing is deleted: ConfigMap team-a/c0',
+      '1 objects are not in Git, but web.yaml cannot be read; these stay: ConfigMap team-a/c0',
     );
-    expect(message({})).toContain('but not all of Git could be read; nothing is deleted');
+    expect(message({})).toContain('but not all of Git could be read; these stay: ');
   });
 
   it('does not care for the version in Git', () => {
@@ -216,7 +216,7 @@ describe('planPrune', () => {
         want: {
           kind: 'suspended',
           message:
-            '1 objects are not in Git, but not all of Git could be read; nothing is changed: ConfigMap team-a/a',
+            '1 objects are not in Git, but not all of Git could be read; this is not changed: ConfigMap team-a/a',
         },
       },
       {
@@ -225,9 +225,7 @@ describe('planPrune', () => {
         want: {
           kind: 'held',
           withdrawn: [{ object: a, because }],
-          message: expect.stringContaining(
-            '; and nothing is changed of what stays on the hub: ConfigMap team-a/a. ',
-          ) as string,
+          message: expect.stringContaining('; and this is not changed: ConfigMap team-a/a. ') as string,
         },
       },
       {
@@ -236,7 +234,7 @@ describe('planPrune', () => {
         want: {
           kind: 'held',
           message: expect.stringMatching(
-            /^2 of 2 objects left Git, and nothing .*; nothing is changed: ConfigMap team-a\/a, ConfigMap team-a\/b\. /,
+            /^2 of 2 objects left Git, and nothing .*; this is not changed: ConfigMap team-a\/a, ConfigMap team-a\/b\. /,
           ) as string,
         },
       },
@@ -282,7 +280,7 @@ describe('planPrune', () => {
         holders: undefined,
         message:
           '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet has in Git would be left on the hub; ' +
-          'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, correct the source, for example its ref or its paths. ' +
+          'these stay: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, correct the source, for example its ref or its paths. ' +
           remedy,
       });
       expect(emptied({ releasedCodes: [code] })).toMatchObject({

@@ -55,11 +55,14 @@ export function details(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n\n</details>`;
 }
 
-/** `cluster1`, `cluster2`, `cluster3` and 4 more. Names after the first `most` are only counted. */
+/** `cluster1`, `cluster2`, `cluster3` and 4 more. Names after the first `most` are only counted, unless it is a single one. */
 export function names(list: readonly string[], most: number = MAX_NAMES): string {
   if (list.length === 0) return '–';
-  const shown = list.slice(0, most).map(code).join(', ');
-  return list.length > most ? `${shown} and ${list.length - most} more` : shown;
+  const shown = list
+    .slice(0, list.length === most + 1 ? list.length : most)
+    .map(code)
+    .join(', ');
+  return list.length > most + 1 ? `${shown} and ${list.length - most} more` : shown;
 }
 
 /**

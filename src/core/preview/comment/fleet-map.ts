@@ -255,7 +255,7 @@ export function fleetMapText({ sets, regions, groups, counts }: FleetMap): strin
     '+ gains workloads   − loses workloads',
     '± both              · unchanged',
     ...(groups.some(({ cells }) => cells.length > MAX_TEXT_CELLS)
-      ? ['+3 −2 of 60: 3 of 60 clusters gain, 2 lose']
+      ? ['For example, +3 −2 of 60: of 60 clusters, 3 gain workloads and 2 lose some']
       : []),
   ].join('\n');
 }

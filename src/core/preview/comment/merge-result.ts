@@ -194,10 +194,18 @@ const RESULT = /^\n*\*\*Merged[:.] [^\n]*\*\*\n+(?:- [^\n]*\n+)*/;
 /** The answer to a question that nobody asks after the merge. */
 const MAY_MERGE = /^\*\*May I merge\?\*\* [^\n]*\n+/m;
 
+/** What the plan said of later. The result has what is still to come. */
+const LATER = /^\*\*Later, [^\n]*\*\*\n+(?:- [^\n]*\n+)*/m;
+
 /** Inserts the result below the first line of a preview's comment, and replaces an earlier result. */
 export function withMergeResult(comment: string, result: MergeResult | undefined, maxLength: number): string {
   const [marker = '', headline = '', ...rest] = comment.split('\n');
-  const body = rest.join('\n').replace(RESULT, '').replace(MAY_MERGE, '').replace(/^\n+/, '');
+  const body = rest
+    .join('\n')
+    .replace(RESULT, '')
+    .replace(MAY_MERGE, '')
+    .replace(LATER, '')
+    .replace(/^\n+/, '');
   const text = mergeResultText(result);
   const of = (part: string): string => `${marker}\n${headline}\n\n${part}\n\n${body}`;
   // The comment of the plan may be as long as the forge allows. Then the notice has the list.

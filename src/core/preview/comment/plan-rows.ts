@@ -59,8 +59,8 @@ function riskOf(plan: PlacementPlan, approvedBy: string | undefined): RowRisk | 
   const { change, before, after, held, kept, added, removed } = plan;
   const [had, has] = [before?.selected ?? 0, after?.selected ?? 0];
   if (held !== undefined) {
-    const state = approvedBy === undefined ? 'held' : `approved by ${approvedBy}`;
-    return { level: 'danger', text: `${state}: ${held.reason}` };
+    const approved = approvedBy === undefined ? '' : `, approved by ${approvedBy}`;
+    return { level: 'danger', text: `held (${held.reason})${approved}` };
   }
   if (had > 0 && has === 0)
     return { level: 'danger', text: change === 'deleted' ? 'all clusters leave' : 'no cluster is left' };
@@ -166,8 +166,8 @@ function reasonsOf(plan: PlacementPlan): string {
     affectedBy.length === 0 ? [] : [`- nobody edited it; it changes because of ${names(affectedBy)}`];
   const lines = [
     ...edited,
-    ...clusterLines('leaves', removed),
-    ...clusterLines('joins', added),
+    ...clusterLines(['leaves', 'leave'], removed),
+    ...clusterLines(['joins', 'join'], added),
     ...(regrouped.length === 0 ? [] : [`- in another decision group: ${names(regrouped)}`]),
     ...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `- ${prose(text)}`),
     ...(after === undefined || after.message === '' ? [] : [`- ${prose(after.message)}`]),
@@ -175,11 +175,16 @@ function reasonsOf(plan: PlacementPlan): string {
   return lines.join('\n');
 }
 
-/** Uses words, because a line that begins with a plus would become a nested list. */
-function clusterLines(verb: 'leaves' | 'joins', moves: readonly ClusterMove[]): readonly string[] {
-  const lines = moves.slice(0, MAX_MOVES).map((move) => {
-    const why = formatReason(move);
-    return `- ${code(move.cluster)} ${verb}${why === '' ? '' : `: ${prose(why)}`}`;
+/** A line for each reason. Uses words, because a line that begins with a plus would become a nested list. */
+function clusterLines(
+  [one, several]: readonly [string, string],
+  moves: readonly ClusterMove[],
+): readonly string[] {
+  const same = [...groupBy(moves, formatReason)];
+  const lines = same.slice(0, MAX_MOVES).map(([why, alike]) => {
+    const verb = alike.length === 1 ? one : several;
+    return `- ${names(alike.map(({ cluster }) => cluster))} ${verb}${why === '' ? '' : `: ${prose(why)}`}`;
   });
-  return moves.length > MAX_MOVES ? [...lines, `- … and ${moves.length - MAX_MOVES} more`] : lines;
+  const left = same.slice(MAX_MOVES).reduce((sum, [, alike]) => sum + alike.length, 0);
+  return left === 0 ? lines : [...lines, `- … and ${formatCount(left, 'more cluster')}`];
 }

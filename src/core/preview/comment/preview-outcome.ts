@@ -128,8 +128,7 @@ export function mayMergeAnswer(
       return `No: ${denying.length === 1 ? 'a guard rule denies it' : `${denying.length} guard rules deny it`}${whom}.`;
     }
     case 'changes': {
-      if (heldCodes(plan).length > 0)
-        return 'Yes: everything that was held is approved, and happens with the merge.';
+      if (heldCodes(plan).length > 0) return 'Yes: all that was held is approved, and the merge does it.';
       const marks = [
         ...plan.findings.map(({ severity }) => severity),
         ...planRows(plan).map(({ risk }) => risk?.level),
@@ -155,5 +154,5 @@ function openText(
 ): string {
   const open = heldCodes(plan).filter((code) => !approvals.some(({ token }) => token === code)).length;
   const what = formatCount(open, 'held change needs', 'held changes need');
-  return `Not yet: ${what} an approval. If you merge without it, everything else happens, and ${open === 1 ? 'this change waits' : 'these wait'} for the approval.`;
+  return `Not yet: ${what} an approval. If you merge before that, ${open === 1 ? 'it waits' : 'they wait'}, and everything else happens.`;
 }

@@ -223,7 +223,7 @@ function footer({ outcome, head, links, commands }: PreviewComment): string {
   const { base, now, token } = outcome.plan;
   const named = token === undefined ? '' : `, plan digest ${code(token.token)}`;
   const again = commands !== undefined ? ` · plan again with ${code('/berth plan')}` : '';
-  return `<sub>${code(base.commit?.slice(0, 12) ?? base.name)} → ${end}, as of ${formatMoment(now)}${named}${again}${report}</sub>`;
+  return `<sub>Plan for ${end} on base ${code(base.commit?.slice(0, 12) ?? base.name)}, as of ${formatMoment(now)}${named}${again}${report}</sub>`;
 }
 
 /**
@@ -261,7 +261,8 @@ const MARKS = { danger: '🔴', warning: '🟡', notice: '🔵' } as const;
 
 function findingBlocks(plan: Plan, { approvals }: Approvable): readonly ListBlock[] {
   const lines = approvedFindings(plan, approvals).map(
-    ({ severity, subject, message }) => `- ${MARKS[severity]} ${code(subject)}: ${prose(message)}`,
+    ({ severity, subject, message }) =>
+      `- ${MARKS[severity]} **Risk for ${code(subject)}**: ${prose(message)}`,
   );
   return listBlock(lines, MAX_FINDINGS, 'risk');
 }

@@ -150,7 +150,7 @@ const [MIN_GROWTH, GROWTH_FACTOR] = [10, 2] as const;
 function growthOf({ before, added }: PlacementPlan): readonly Risk[] {
   const had = before?.selected ?? 0;
   if (had === 0 || added.length < MIN_GROWTH || added.length < had * GROWTH_FACTOR) return [];
-  const message = `${formatCount(had, 'cluster')} before the merge, ${had + added.length} after it. The removal budget does not hold what is added.`;
+  const message = `${formatCount(had, 'cluster')} before the merge, ${had + added.length} after it. All of them are added at the merge: what is added is never held.`;
   return [{ code: 'grows-much', severity: 'warning', message }];
 }
 

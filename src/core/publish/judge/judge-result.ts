@@ -97,11 +97,11 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
   if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
     const why = input.specChanged
       ? 'because the changed placement selects no cluster (numberOfClusters: 0 would ask for that)'
-      : 'though the placement did not change';
+      : 'though nobody edited the placement';
     const text =
       before.length === 1
-        ? `The only cluster, ${before[0] ?? ''}, would be removed, ${why}.`
-        : `All ${before.length} clusters would be removed, ${why}: ${formatNameList(removed)}.`;
+        ? `It would leave its only cluster, ${before[0] ?? ''}, ${why}.`
+        : `It would leave all its ${before.length} clusters, ${why}: ${formatNameList(removed)}.`;
     return hold('WouldEmpty', text, remediation(result.placement.metadata, input.code()));
   }
   if (removed.length > 0 && !asksForNone(result)) {

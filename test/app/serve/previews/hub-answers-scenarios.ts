@@ -341,7 +341,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     files: { 'bad.yaml': undefined, 'more.yaml': undefined },
     code: 3,
-    says: ['6 of 18 objects left Git (budget 4); nothing is deleted: Placement team-a/m1'],
+    says: ['6 of 18 objects left Git (budget 4); these stay: Placement team-a/m1'],
     saysNot: ['team-a/bad'],
   },
   {

@@ -63,7 +63,7 @@ describe('deletions bit by bit', () => {
     const code = pruneHeld?.token ?? '';
     expect(pruned).toBe(0);
     expect(pruneHeld?.message).toBe(
-      '1 of 9 objects left Git, after 3 that were deleted in the 10 minutes before (budget 3); nothing is deleted: ConfigMap team-a/c3. ' +
+      '1 of 9 objects left Git, after 3 that were deleted in the 10 minutes before (budget 3); these stay: ConfigMap team-a/c3. ' +
         'Deletions this close to each other count as one, and this hold does not expire: put what should stay back into Git. ' +
         `To approve this change, set the annotation berth.dev/release: "${code}" on an object of the source in Git (for example a namespace), ` +
         `or run: berth release --source fleet --token ${code}`,

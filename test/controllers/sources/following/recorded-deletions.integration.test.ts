@@ -76,7 +76,7 @@ describe('what the sync deletes', () => {
     await fleet.serve();
     await fleet.published('web');
     fleet.git.commit({ 'clusters.yaml': yaml(cluster('c1')) });
-    const held = await fleet.event('sync-problem', ({ message }) => message.includes('nothing is deleted'));
+    const held = await fleet.event('sync-problem', ({ message }) => message.includes('these stay: '));
     const code = /release: "([0-9a-f]+)"/.exec(held.message)?.[1] ?? '';
     const released = placement('web', {}, { 'berth.dev/release': code });
     fleet.git.commit({ 'web.yaml': yaml(released) }, 'Release them');

@@ -302,7 +302,7 @@ export function objectsThatStay(hub: () => KubeApi): void {
     const git = { ...inGit(), objects: inGit(cluster({ labels: { env: 'prod' } })).objects.slice(1) };
     await sync.sync(git);
     const { pruneHeld } = await sync.sync({ ...git, objects: [] });
-    expect(pruneHeld?.message).toContain(`nothing is changed: ManagedCluster ${name}`);
+    expect(pruneHeld?.message).toContain(`this is not changed: ManagedCluster ${name}`);
     expect((await read(MANAGED_CLUSTER))?.metadata.labels).toMatchObject({ env: 'prod' });
   });
 

@@ -14,7 +14,7 @@ import { remediation } from '../../../../src/core/publish/judge/judge-result.ts'
 const CODE = 'a'.repeat(12);
 const web = { placement: 'team-a/web', before: ['c1', 'c2'], after: ['c2', 'c3'] };
 const same: MergeResult = { held: [], differences: [], ended: [], later: [], overrides: [] };
-const message = `The only cluster, c1, would be removed, though the placement did not change. ${remediation({ namespace: 'team-a', name: 'web' }, CODE)}`;
+const message = `It would leave its only cluster, c1, though nobody edited the placement. ${remediation({ namespace: 'team-a', name: 'web' }, CODE)}`;
 const emptied = {
   ...{ what: { placement: 'team-a/web', before: ['c1'], after: [] }, token: CODE },
   ...{ reason: 'WouldEmpty', message, isPlanned: true },

@@ -33,7 +33,7 @@ const held = (name: string, token: string, [reason, message]: readonly [string, 
   });
 const database = held('database', '111111111111', [
   'WouldEmpty',
-  'The only cluster, c1, would be removed, though the placement did not change.',
+  'It would leave its only cluster, c1, though nobody edited the placement.',
 ]);
 const wide = held(
   'wide',
@@ -74,7 +74,7 @@ const COMMENTS: Readonly<Record<string, PreviewComment>> = {
         deletionsHeld: [
           {
             source: 'fleet',
-            message: `12 of 20 objects would be deleted; nothing is deleted: ConfigMap shop/a, ConfigMap shop/b. ${REMEDY}`,
+            message: `12 of 20 objects would be deleted; these stay: ConfigMap shop/a, ConfigMap shop/b. ${REMEDY}`,
             remedy: REMEDY,
             token: '333333333333',
           },
@@ -121,7 +121,7 @@ const COMMENTS: Readonly<Record<string, PreviewComment>> = {
           {
             ...{ code: 'grows-much', severity: 'warning', subject: 'Placement shop/web' },
             message:
-              '3 clusters before the merge, 303 after it. The removal budget does not hold what is added.',
+              '3 clusters before the merge, 303 after it. All of them are added at the merge: what is added is never held.',
           },
         ],
       }),

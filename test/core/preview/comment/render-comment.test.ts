@@ -29,7 +29,7 @@ const emptied = placementPlan('team-a/db', {
   after: { selected: 0 },
   held: {
     reason: 'WouldEmpty',
-    message: `The only cluster, c1, would be removed, though the placement did not change. ${REMEDY}`,
+    message: `It would leave its only cluster, c1, though nobody edited the placement. ${REMEDY}`,
     remedy: REMEDY,
   },
 });
@@ -267,6 +267,10 @@ describe('the comment on a pull request', () => {
     golden('merged-different.md', differs);
     expect(withMergeResult(differs, same, 60_000)).toBe(withMergeResult(text, same, 60_000));
     golden('merged-same.md', withMergeResult(text, same, 60_000));
+    // What is still to come is listed once.
+    const [before = '', after = ''] = text.split('| app |');
+    const later = `${before}**Later, within 24 hours, if nothing else changes**\n\n- team-a/x leaves c1\n\n| app |${after}`;
+    expect(withMergeResult(later, same, 60_000)).toBe(withMergeResult(text, same, 60_000));
     // A comment that is as long as the forge allows has the first line only.
     const shortest = withMergeResult(text, same, 60_000).length + 20;
     const short = withMergeResult(differs, { ...same, differences }, shortest);

@@ -69,7 +69,7 @@ const emptied = placementPlan('team-a/db', {
   after: { selected: 0 },
   held: {
     reason: 'WouldEmpty',
-    message: 'The only cluster, c1, would be removed, though the placement did not change.',
+    message: 'It would leave its only cluster, c1, though nobody edited the placement.',
   },
 });
 

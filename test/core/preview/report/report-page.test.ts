@@ -54,7 +54,7 @@ describe('the report page', () => {
     expect(textOf(page())).toContain('Approving takes team-a/db from c1; it then runs nowhere.');
     const approved = page({ approvals: [{ token: '0a1b2c3d4e5f', by: 'grace' }] });
     expect(textOf(approved)).toContain('The merge takes team-a/db from c1');
-    expect(textOf(approved)).toContain('approved by grace: WouldEmpty');
+    expect(textOf(approved)).toContain('held (WouldEmpty), approved by grace');
     expect(textOf(approved)).not.toContain('until somebody approves');
   });
 

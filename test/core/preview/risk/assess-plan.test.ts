@@ -64,7 +64,7 @@ describe('assessPlan', () => {
         little: ['c1', ...MANY.slice(0, 9)],
       }),
       want: [
-        'warning grows-much Placement shop/web: 2 clusters before the merge, 12 after it. The removal budget does not hold what is added.',
+        'warning grows-much Placement shop/web: 2 clusters before the merge, 12 after it. All of them are added at the merge: what is added is never held.',
       ],
     },
     {

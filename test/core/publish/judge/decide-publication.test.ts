@@ -89,7 +89,7 @@ it('hashes no spec as long as clusters stay: at a start all placements are judge
   expect(story.step(['b', 'a', 'c'])).toMatchObject({ hold: undefined, added: ['c'] });
   expect(story.digests).not.toContain('{}');
   const emptied = story.step([]);
-  expect(emptied.hold?.message).toContain('though the placement did not change');
+  expect(emptied.hold?.message).toContain('though nobody edited the placement');
   // Only a release ends this hold, so there is nothing to try again.
   expect(emptied.againAfterMs).toBeUndefined();
   expect(story.digests).toContain('{}');
