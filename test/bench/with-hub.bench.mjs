@@ -1,10 +1,11 @@
 // How long a test of an add-on waits for its hub with a joined cluster, and for the end: `withHub` of @berth/addon/testing.
-//   npm run build:modules && node test/bench/with-hub.bench.mjs [PROCESSES=5] [TESTS=20]
-// Each process runs that many tests one after the other, and each test reads one object. Prints medians and ranges: of the modules, of the
+//   npm run build:modules && node test/bench/with-hub.bench.mjs [PROCESSES=5] [TESTS=20] [placements]
+// With `placements` the hub also installs add-ons by placement. Each process runs that many tests one after the other, and each test reads one object. Prints medians and ranges: of the modules, of the
 // first test of each process, and of all others.
 import { execFileSync } from 'node:child_process';
 
-const [processes = 5, tests = 20] = process.argv.slice(2).map(Number);
+const [processes = 5, tests = 20] = process.argv.slice(2, 4).map(Number);
+const placements = process.argv[4] === 'placements';
 
 /** Of each test: ms until the hub and its cluster are there, ms until all is closed, ms of processor time. */
 async function runTests() {
@@ -19,7 +20,7 @@ async function runTests() {
     await withHub(async ({ hub }) => {
       await hub.get(NAMESPACE, { name: 'cluster1' });
       readyMs = performance.now() - at;
-    });
+    }, { placements });
     const { user, system } = process.cpuUsage(cpu);
     times.push([readyMs, performance.now() - at, (user + system) / 1_000]);
   }
@@ -35,7 +36,7 @@ function range(name, values) {
 if (process.env.BENCH_CHILD === '1') await runTests();
 else {
   const env = { ...process.env, BENCH_CHILD: '1' };
-  const args = [new URL(import.meta.url).pathname, String(processes), String(tests)];
+  const args = [new URL(import.meta.url).pathname, String(processes), String(tests), ...(placements ? ['placements'] : [])];
   const runs = Array.from({ length: processes }, () => JSON.parse(execFileSync(process.execPath, args, { env, encoding: 'utf8' })));
   const groups = { 'first test': runs.map(({ times }) => times[0]), 'later tests': runs.flatMap(({ times }) => times.slice(1)) };
   range('modules loaded', runs.map(({ loadMs }) => loadMs));

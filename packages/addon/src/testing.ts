@@ -12,7 +12,8 @@ import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type Logger, SILENT_LOG } from '@berth/runtime/logger';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { type ContainerProgram, ContainerRunner } from './testing/run-containers.ts';
-import { runTemplateManager } from './testing/run-template-manager.ts';
+import { decidePlacement } from './testing/placed-add-ons.ts';
+import { runAddOnControllers } from './testing/run-add-on-controllers.ts';
 import { type WaitOptions, waitUntil } from './testing/wait-until.ts';
 
 export type { ContainerProgram, RunningContainer } from './testing/run-containers.ts';
@@ -23,9 +24,11 @@ export interface HubSetup {
   /** false: a hub without OCM's kinds, whose clusters have no agents. Default: true. */
   readonly ocm?: boolean | undefined;
   /**
-   * true: add-ons of AddOnTemplates are deployed and registered as by `berth serve --addons`, without placements and rollouts: each has at
-   * once the configurations that it and its ClusterManagementAddOn name. Default: false.
+   * true: add-ons are installed on the clusters that `decide` gives the placements of their strategy, and have at once, without
+   * rollouts, the configurations that they, their placement and their ClusterManagementAddOn name. Default: false.
    */
+  readonly placements?: boolean | undefined;
+  /** true: add-ons of AddOnTemplates are also deployed and registered, as by `berth serve --addons`. Default: false. */
   readonly templates?: boolean | undefined;
   /**
    * What runs in the place of an image. Where a Deployment or a DaemonSet of a cluster has a container with the image,
@@ -49,6 +52,8 @@ export interface HubWorld {
   readonly kubeconfigs: { readonly hub: string; readonly clusters: ReadonlyMap<string, string> };
   /** Aborts when the test ends. */
   readonly signal: AbortSignal;
+  /** Lets a placement select these clusters, in the place of a scheduler. Makes it if it is not there: `NAMESPACE/NAME`. */
+  readonly decide: (placement: string, clusters: readonly string[]) => Promise<void>;
   /**
    * Runs something beside the test, such as the add-on's manager, until the signal aborts. What it throws fails the
    * test.
@@ -123,8 +128,10 @@ async function openWorld(
   if (Object.keys(programs).length > 0)
     for (const [clusterName, cluster] of clusters)
       run((over) => new ContainerRunner({ programs, clusterName, cluster, clock, log, onProblem }).run(over));
-  if (setup.templates === true) run((over) => runTemplateManager(hub, log, over));
+  const { placements = false, templates = false } = setup;
+  if (placements || templates) run((over) => runAddOnControllers({ hub, log, templates }, over));
   const world: HubWorld = {
+    decide: (placement, chosen) => decidePlacement(hub, placement, chosen),
     ...{ hub, clusters, signal, run, cluster: [...clusters.values()][0] ?? hub },
     kubeconfigs: {
       hub: server.adminKubeconfigPath,

@@ -24,7 +24,7 @@ import {
   installPlacements,
   planAnnotations,
   planInstall,
-} from '../../core/addon/install/plan-install.ts';
+} from '@berth/addon/rules/plan-install';
 import { recentRemovals } from '../../core/publish/judge/removal-budget.ts';
 import { confirmTakeWork, MissingNamespaces } from '../inventory/cluster-namespaces.ts';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';

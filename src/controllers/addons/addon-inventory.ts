@@ -29,8 +29,8 @@ import type {
   PublishedPlacements,
 } from '../../core/publish/pages/published-placements.ts';
 import type { AddOnOptions } from '@berth/addon/manager/addon-controller';
-import type { PlacementSelection } from '../../core/addon/install/plan-install.ts';
-import { placementOfDecision } from '../inventory/decisions-by-cluster.ts';
+import type { PlacementSelection } from '@berth/addon/rules/plan-install';
+import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import { isOfOtherScheduler } from '../inventory/schedulable-placement.ts';
 
 /** What is needed to install add-ons by placement, and to configure them. */

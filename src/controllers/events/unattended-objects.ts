@@ -12,7 +12,7 @@ import { sleep } from '@berth/runtime/loop/sleep';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { GITOPS_CLUSTERS } from '../../core/argocd/argocd-kinds.ts';
 import { undecidedEvent, unattendedGitOpsEvent } from '../../core/addon/install/unattended-object.ts';
-import { placementOfDecision } from '../inventory/decisions-by-cluster.ts';
+import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import { RENEWAL_MS, renewEvent } from './lasting-event.ts';
 
 export interface UnattendedOptions {

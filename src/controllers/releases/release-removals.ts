@@ -18,8 +18,7 @@ import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import { readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
 import { heldRemoval } from '../../core/addon/install/held-removal.ts';
 import { leavingClusters } from '../../core/addon/install/judge-removals.ts';
-import { planInstall } from '../../core/addon/install/plan-install.ts';
-import { selectionBy } from '../inventory/decisions-by-cluster.ts';
+import { planInstall, selectionBy } from '@berth/addon/rules/plan-install';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import {

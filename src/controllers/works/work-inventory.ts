@@ -17,7 +17,8 @@ import type { ObjectChange } from '@berth/kube/cache/object-store';
 import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cache';
 import type { Reflector } from '@berth/kube/cache/reflector';
 import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
-import { DECISIONS_BY_CLUSTER, placementOfDecision } from '../inventory/decisions-by-cluster.ts';
+import { DECISIONS_BY_CLUSTER } from '../inventory/decisions-by-cluster.ts';
+import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import { refusedKindText } from '@berth/kube/cache/refused-kind';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 

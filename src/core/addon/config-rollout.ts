@@ -1,11 +1,10 @@
-import { NO_DEFAULT, sameKind, sameReferent } from '@berth/addon/rules/config-references';
+import { isConfig, NO_DEFAULT, sameKind, sameReferent } from '@berth/addon/rules/config-references';
 import type { Condition } from '@berth/kube/model/object-meta';
 import type {
   AddOnConfig,
   AddOnConfigReference,
   ClusterManagementAddOn,
   ConfigKind,
-  ConfigReferent,
   ConfigSpecHash,
   DefaultConfigReference,
   InstallConfigReference,
@@ -242,10 +241,6 @@ function grouped(configs: readonly DesiredConfig[]): Configs {
 
 function overridden(configs: Configs, by: Configs): Configs {
   return new Map([...configs, ...by]);
-}
-
-export function isConfig({ desiredConfig }: DefaultConfigReference, config: ConfigReferent): boolean {
-  return desiredConfig !== undefined && desiredConfig !== null && sameReferent(desiredConfig, config);
 }
 
 /** How far the configurations of a cluster's add-on are, by its own status. */

@@ -32,6 +32,11 @@ export function sameReferent(left: ConfigReferent, right: ConfigReferent): boole
   return left.name === right.name && (left.namespace ?? '') === (right.namespace ?? '');
 }
 
+/** Whether a reference is to this configuration. */
+export function isConfig({ desiredConfig }: DefaultConfigReference, config: ConfigReferent): boolean {
+  return desiredConfig !== undefined && desiredConfig !== null && sameReferent(desiredConfig, config);
+}
+
 /** References of a ClusterManagementAddOn with the hashes of their objects. */
 export function withHashes<Reference extends DefaultConfigReference>(
   references: readonly Reference[],

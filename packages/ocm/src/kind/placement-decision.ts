@@ -21,3 +21,13 @@ export const MAX_CLUSTERS_PER_DECISION = 100;
 export const PLACEMENT_LABEL = 'cluster.open-cluster-management.io/placement';
 export const DECISION_GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name';
 export const DECISION_GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-index';
+
+/** `namespace/name` of the placement; undefined without its label. */
+export function placementOfDecision({
+  metadata,
+}: {
+  readonly metadata: Pick<ObjectMeta, 'namespace' | 'labels'>;
+}): string | undefined {
+  const placement = metadata.labels?.[PLACEMENT_LABEL];
+  return placement === undefined ? undefined : `${metadata.namespace ?? ''}/${placement}`;
+}

@@ -12,9 +12,8 @@ import { ADDON_NAME_LABEL } from '@berth/ocm/registration/names';
 import { InputError } from '@berth/runtime/errors';
 import { readAddOn } from '@berth/addon/rules/addon-versions';
 import { whatGoes } from '../../../core/addon/enabling/what-goes.ts';
-import { installPlacements, selectedClusters } from '../../../core/addon/install/plan-install.ts';
+import { installPlacements, selectedClusters, selectionBy } from '@berth/addon/rules/plan-install';
 import type { SetChange } from '../../cluster-sets/set-change.ts';
-import { selectionBy } from '../../inventory/decisions-by-cluster.ts';
 import { type AddOnChange, addOnsOf, type ChosenClusters, refuseFromGit } from './enable-addons.ts';
 
 export interface DisableRequest {

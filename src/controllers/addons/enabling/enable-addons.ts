@@ -8,7 +8,7 @@ import { InputError } from '@berth/runtime/errors';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { isOfTemplate, readAddOn } from '@berth/addon/rules/addon-versions';
 import { enabledAddOn, type Enabling } from '../../../core/addon/enabling/enabled-addon.ts';
-import { installPlacements } from '../../../core/addon/install/plan-install.ts';
+import { installPlacements } from '@berth/addon/rules/plan-install';
 import { APPLY_SET_PART_OF_LABEL } from '../../../core/sync/apply-set.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from '../../cluster-sets/set-change.ts';
 

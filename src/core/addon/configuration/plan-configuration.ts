@@ -18,9 +18,13 @@ import {
 } from '@berth/addon/rules/addon-versions';
 import { type ConfigLookup, sameKind, withOwnHashes } from '@berth/addon/rules/config-references';
 import { rollOutConfigs } from '../config-rollout.ts';
-import { installPlacements, type PlacementSelection, selectedClusters } from '../install/plan-install.ts';
+import {
+  installPlacements,
+  type PlacementSelection,
+  selectedClusters,
+} from '@berth/addon/rules/plan-install';
 import { isNew, planProgress } from './plan-progress.ts';
-import { planReferences } from './plan-references.ts';
+import { planReferences } from '@berth/addon/rules/plan-references';
 
 export interface ConfigurationInput {
   readonly nowMs: number;

@@ -30,8 +30,8 @@ import {
   type ConfiguredClusters,
   type DesiredConfig,
 } from '../../addon/config-rollout.ts';
-import { planReferences } from '../../addon/configuration/plan-references.ts';
-import { installPlacements, selectedClusters } from '../../addon/install/plan-install.ts';
+import { planReferences } from '@berth/addon/rules/plan-references';
+import { installPlacements, selectedClusters } from '@berth/addon/rules/plan-install';
 import { decisionPages } from '../effects/decision-pages.ts';
 import type { FieldChange, ManifestChange, RolloutForecast } from '../effects/plan-effects.ts';
 import { forecastRollout } from '../make-plan.ts';

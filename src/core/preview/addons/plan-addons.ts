@@ -17,7 +17,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import { compareText } from '@berth/runtime/text/compare-text';
 import { judgeAddOnRemovals, leavingClusters } from '../../addon/install/judge-removals.ts';
-import { type PlacementSelection, planInstall } from '../../addon/install/plan-install.ts';
+import { type PlacementSelection, planInstall } from '@berth/addon/rules/plan-install';
 import type { Digest } from '../../publish/approval/approval-code.ts';
 import type { Removal, RemovalBudget } from '../../publish/judge/removal-budget.ts';
 import type { PlacedWorkload, PlanSide } from '../plan-input.ts';

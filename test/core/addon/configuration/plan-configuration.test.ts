@@ -8,7 +8,7 @@ import type {
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { planConfiguration } from '../../../../src/core/addon/configuration/plan-configuration.ts';
 import { planProgress } from '../../../../src/core/addon/configuration/plan-progress.ts';
-import { planReferences } from '../../../../src/core/addon/configuration/plan-references.ts';
+import { planReferences } from '@berth/addon/rules/plan-references';
 import { withOwnHashes } from '@berth/addon/rules/config-references';
 
 const GROUP = 'addon.open-cluster-management.io';

@@ -5,11 +5,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import { planOwners } from '@berth/addon/rules/addon-owner';
 import { judgeAddOnRemovals, leavingClusters } from '../../../../src/core/addon/install/judge-removals.ts';
 import { findMissingManager } from '../../../../src/core/addon/install/missing-manager.ts';
-import {
-  planAnnotations,
-  planInstall,
-  type PlacementSelection,
-} from '../../../../src/core/addon/install/plan-install.ts';
+import { planAnnotations, planInstall, type PlacementSelection } from '@berth/addon/rules/plan-install';
 
 const GROUP = 'addon.open-cluster-management.io';
 

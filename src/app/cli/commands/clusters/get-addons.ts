@@ -3,7 +3,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { isManagedHere, readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
-import { installPlacements } from '../../../../core/addon/install/plan-install.ts';
+import { installPlacements } from '@berth/addon/rules/plan-install';
 import { clusterNames } from '../../flags/option-values.ts';
 import { getCommand, type GetFlags } from '../objects/get-command.ts';
 

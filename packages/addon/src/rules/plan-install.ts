@@ -2,14 +2,15 @@ import type { ObjectMeta } from '@berth/kube/model/object-meta';
 import {
   ADDON_GROUP,
   type ClusterManagementAddOn,
+  type ConfigReferent,
   HOSTING_CLUSTER_ANNOTATION,
   type InstallPlacement,
   type ManagedClusterAddOn,
 } from '@berth/ocm/kind/addon';
 import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
-import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { type PlacementDecision, placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import { formatNameList } from '@berth/runtime/text/name-list';
-import { isManagedHere } from '@berth/addon/rules/addon-versions';
+import { isManagedHere } from './addon-versions.ts';
 
 /**
  * What a placement of an install strategy selects. Without a decision that is unknown, which is not the same as no cluster: nothing is
@@ -19,6 +20,18 @@ export type PlacementSelection =
   | { readonly kind: 'decided'; readonly decisions: readonly PlacementDecision[] }
   | { readonly kind: 'missing' }
   | { readonly kind: 'undecided' };
+
+/** What placements select, by decisions that were listed. */
+export function selectionBy(
+  decisions: readonly { readonly metadata: ObjectMeta }[],
+): (placement: ConfigReferent) => PlacementSelection {
+  return ({ namespace = '', name }) => {
+    const pages = decisions.filter((page) => placementOfDecision(page) === `${namespace}/${name}`);
+    return pages.length === 0
+      ? { kind: 'undecided' }
+      : { kind: 'decided', decisions: pages as unknown as readonly PlacementDecision[] };
+  };
+}
 
 export interface InstallInput {
   readonly addOn: ClusterManagementAddOn;

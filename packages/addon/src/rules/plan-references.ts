@@ -11,9 +11,8 @@ import type {
   InstallProgression,
 } from '@berth/ocm/kind/addon';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
-import { isManagedHere } from '@berth/addon/rules/addon-versions';
-import { type ConfigLookup, NO_DEFAULT, sameKind, sameReferent } from '@berth/addon/rules/config-references';
-import { isConfig } from '../config-rollout.ts';
+import { isManagedHere } from './addon-versions.ts';
+import { type ConfigLookup, isConfig, NO_DEFAULT, sameKind, sameReferent } from './config-references.ts';
 
 /**
  * The references in the status of a ClusterManagementAddOn: its defaults, and for each placement of the strategy the configurations
