@@ -5,6 +5,7 @@ import type { RunAgentsOptions } from '@berth/agent/run-agents';
 import type { HttpListener } from '@berth/runtime/http/http-listener';
 import type { Command } from 'commander';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
+import { addLogFlags, type LogFlags, openLog } from '../flags/log-flags.ts';
 import {
   keyValue,
   listenAddress,
@@ -26,7 +27,7 @@ const DEFAULT_TOKEN_SECONDS = 31_536_000;
 export const SHORTEST_TOKEN_SECONDS = 600;
 export const ADDON_DRIVERS = ['csr', 'token'] as const;
 
-interface AgentFlags extends RegistrationFlags {
+interface AgentFlags extends RegistrationFlags, LogFlags {
   readonly hubKubeconfig?: string;
   readonly printRbac?: string | true;
   readonly kind?: readonly string[];
@@ -40,7 +41,6 @@ interface AgentFlags extends RegistrationFlags {
   readonly executorCache: boolean;
   readonly rawFeedback: boolean;
   readonly maxJsonRawLength: string;
-  readonly logLevel: string;
   readonly healthListen?: string;
 }
 
@@ -59,7 +59,7 @@ Examples:
 
 export const agentCommand: CliCommand = {
   register(program, run) {
-    addRegistrationFlags(program.command('agent'))
+    addLogFlags(addRegistrationFlags(program.command('agent')))
       .description('register a cluster, apply its ManifestWorks and report their status (runs until stopped)')
       .option('--hub-kubeconfig <file>', 'kubeconfig of the hub')
       .option(
@@ -92,7 +92,6 @@ export const agentCommand: CliCommand = {
       .option('--executor-cache', 'cache what executors may do; this watches RBAC objects', false)
       .option('--raw-feedback', 'report objects, lists and fractions as JSON text', false)
       .option('--max-json-raw-length <n>', 'longest such JSON text, in bytes', '1024')
-      .option('--log-level <level>', 'debug, info, warn, error', 'info')
       .option('--health-listen <host:port>', 'serve /healthz and /readyz, for the probes of a pod')
       .option(
         '--print-rbac [hub|managed]',
@@ -132,12 +131,10 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
       maxRawJsonBytes: wholeNumber('--max-json-raw-length', flags.maxJsonRawLength, 1),
     },
   };
-  const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-  const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
   const { runAgents } = await import('@berth/agent/run-agents');
   const { AgentHealth } = await import('@berth/agent/agent-health');
-  const log = createLogger({ level, stream: io.stderr });
+  const log = await openLog(io, flags);
   const health = new AgentHealth();
   const listener = await serveHealth(flags, health);
   if (listener !== undefined) log.info('health is served', { listen: listener.url });

@@ -7,6 +7,7 @@ import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import type { Command } from 'commander';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
+import { addLogFlags, type LogFlags, openLog } from '../flags/log-flags.ts';
 import { oneOf, positiveDuration, wrongOption, wrongValue } from '../flags/option-values.ts';
 import { type CliCommand, verbCommand } from './cli-command.ts';
 
@@ -195,12 +196,11 @@ function ownerOf({ clusterLabel: label, clusterName: name }: PrometheusFlags): S
 }
 
 /** Common flags of score providers. */
-interface ScoreFlags {
+interface ScoreFlags extends LogFlags {
   readonly hubKubeconfig?: string;
   readonly scoreName: string;
   readonly refresh: string;
   readonly validFor: string;
-  readonly logLevel: string;
 }
 
 interface ScoreProviderContext {
@@ -217,12 +217,11 @@ interface ScoreProviderContext {
 
 /** @param scoreName the default name */
 function addScoreFlags(command: Command, scoreName: string): Command {
-  return command
+  return addLogFlags(command)
     .option('--hub-kubeconfig <file>', 'kubeconfig of the hub')
     .option('--score-name <name>', 'name of the AddOnPlacementScore', scoreName)
     .option('--refresh <duration>', 'interval between scores, plus a random 0 to 10 %', '60s')
-    .option('--valid-for <duration>', 'how long a score is valid; at least twice --refresh', '5m')
-    .option('--log-level <level>', 'debug, info, warn, error', 'info');
+    .option('--valid-for <duration>', 'how long a score is valid; at least twice --refresh', '5m');
 }
 
 /**
@@ -241,11 +240,9 @@ async function runScoreProvider(
   const validMs = positiveDuration('--valid-for', flags.validFor);
   if (validMs < 2 * refreshMs)
     throw wrongOption('--valid-for', 'is too short, expected at least twice --refresh');
-  const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-  const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
   const { AgentClients } = await import('@berth/agent/agent-clients');
-  const log = createLogger({ level, stream: io.stderr });
+  const log = await openLog(io, flags);
   const clients = new AgentClients({ env: io.env, clock, log });
   try {
     const clientOf = (kubeconfig: string | undefined): KubeApi => clients.of(kubeconfig).api;

@@ -20,6 +20,7 @@ import type { SourceContext } from '../../../settings/serve-source.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
+import { addLogFlags, type LogFlags, openLog } from '../../flags/log-flags.ts';
 import {
   durationOrNone,
   oneOf,
@@ -41,6 +42,7 @@ interface ServeFlags
   extends HubFlags,
     SourceFlags,
     ElectionFlags,
+    LogFlags,
     ServeArgocdFlags,
     RegistrationFlags,
     AdmissionFlags,
@@ -57,7 +59,6 @@ interface ServeFlags
   readonly deletionWindow: string;
   readonly staleAfter: string;
   readonly poll: string;
-  readonly logLevel: string;
   readonly printRbac: boolean;
 }
 
@@ -142,8 +143,7 @@ export const serveCommand: CliCommand = {
       .option('--poll <duration>', 'how often Git is polled', '60s');
     addListenFlags(command);
     addAdmissionFlags(addRegistrationFlags(addServeArgocdFlags(command)));
-    addElectionFlags(command)
-      .option('--log-level <level>', 'debug, info, warn, error', 'info')
+    addLogFlags(addElectionFlags(command))
       .option('--print-rbac', 'print the roles that the controller needs with these flags, and exit', false)
       .addHelpText('after', EXAMPLES)
       .action(run((io, flags: ServeFlags) => runServe(io, flags)));
@@ -177,16 +177,10 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const [registration, addons] = [registrationOptions(flags), addOnOptions(flags)];
   const writing = { ...settings, registration, addons, ...sourcesIn };
   const election = electionSettings(flags, writing);
-  const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-  const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
   const { serveController } = await import('../../../serve/serve-controller.ts');
   const { logEvent } = await import('../../../serve/log-event.ts');
-  const hub = await connectHub(io, flags, {
-    election,
-    clock,
-    log: createLogger({ level, stream: io.stderr }),
-  });
+  const hub = await connectHub(io, flags, { election, clock, log: await openLog(io, flags) });
   const { api, elector, log } = hub;
   const sources = sourcesIn.open({ api, dataDir: settings.dataDir, nowMs: () => clock.now() });
   const options: ServeOptions = {

@@ -9,6 +9,7 @@ import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { printable } from '@berth/runtime/text/printable';
 import { type Command, Help } from 'commander';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { addLogFlags, type LogFlags, openLog } from '../../flags/log-flags.ts';
 import { oneOf, wholeNumber, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import type { CliCommand, RunAction } from '../cli-command.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
@@ -31,7 +32,7 @@ Examples:
  */
 const MEMBER_LIMIT = 1000;
 
-interface RunFlags extends ApiServerFileFlags {
+interface RunFlags extends ApiServerFileFlags, LogFlags {
   readonly data: string;
   readonly listen: string;
   readonly tlsSan?: readonly string[];
@@ -44,7 +45,6 @@ interface RunFlags extends ApiServerFileFlags {
   readonly audit: string;
   readonly maxConnections: string;
   readonly maxConnectionsPerAddress: string;
-  readonly logLevel: string;
 }
 
 interface KubeconfigFlags {
@@ -85,7 +85,7 @@ export const hubCommand: CliCommand = {
 };
 
 function runOptions(run: Command): Command {
-  return addApiServerFileFlags(run)
+  return addLogFlags(addApiServerFileFlags(run))
     .requiredOption('--data <dir>', 'data directory; created when missing')
     .option('--listen <host:port>', 'address to listen on; port 0 takes a free port', '127.0.0.1:6443')
     .option(
@@ -126,8 +126,7 @@ function runOptions(run: Command): Command {
       '--max-connections-per-address <n>',
       'limit of connections from one address; agents behind a proxy share one',
       '12000',
-    )
-    .option('--log-level <level>', 'debug, info, warn, error', 'info');
+    );
 }
 
 function registerRun(hub: Command, run: RunAction): Command {
@@ -149,8 +148,7 @@ function registerRun(hub: Command, run: RunAction): Command {
         const { hubAdmission } = await import('../../../../controllers/admission/hub-admission.ts');
         const { OCM_HUB_KINDS } = await import('@berth/ocm/definition/hub-kinds');
         const { withHoldColumns } = await import('../../../../core/publish/hold-columns.ts');
-        const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
-        const log = createLogger({ level: parseLevel(flags.logLevel), stream: io.stderr });
+        const log = await openLog(io, flags);
         const running = await startHub({
           dataDir: flags.data,
           listen,
@@ -232,7 +230,6 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
 }
 
 const parseAudit = (text: string) => oneOf('--audit', text, ['off', 'writes', 'all']);
-const parseLevel = (text: string) => oneOf('--log-level', text, ['debug', 'info', 'warn', 'error']);
 
 /**
  * Parses `HOST:PORT`, `:PORT` or `[::1]:PORT`.

@@ -1,21 +1,18 @@
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { oneOf } from '../../flags/option-values.ts';
+import { addLogFlags, type LogFlags, openLog } from '../../flags/log-flags.ts';
 import { type CliCommand, verbCommand } from '../cli-command.ts';
 import { packageVersion } from '../version.ts';
 
-interface ServeFlags extends HubFlags {
+interface ServeFlags extends HubFlags, LogFlags {
   readonly image?: string;
-  readonly logLevel: string;
 }
 
-interface AgentFlags extends HubFlags {
+interface AgentFlags extends HubFlags, LogFlags {
   readonly namespace: string;
-  readonly logLevel: string;
 }
 
 const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 const SERVE_HELP = `
 Runs the manager of the add-on managed-serviceaccount, whose agents keep an account in their cluster for each
@@ -63,7 +60,7 @@ export const accountCommands: CliCommand = {
 function subcommand(program: Program, name: string, description: string): Program {
   const verb = verbCommand(program, 'accounts', 'keep service accounts of clusters for users of the hub');
   const command = verb.command(name).description(description);
-  return command.option('--log-level <level>', LEVELS.join(', '), 'info');
+  return addLogFlags(command);
 }
 
 async function serve(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
@@ -93,10 +90,8 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   return 0;
 }
 
-async function common(io: CliIo, { logLevel }: { readonly logLevel: string }) {
-  const level = oneOf('--log-level', logLevel, LEVELS);
+async function common(io: CliIo, flags: LogFlags) {
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-  const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
-  const log = createLogger({ level, stream: io.stderr });
+  const log = await openLog(io, flags);
   return { clock, random: Math.random, log, signal: io.signal };
 }

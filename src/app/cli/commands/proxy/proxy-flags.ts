@@ -1,22 +1,21 @@
 import type { HubFlags } from '../../flags/hub-flags.ts';
+import type { LogFlags } from '../../flags/log-flags.ts';
 
 /* What the flags of each command become. Apart from the command, whose action loads what uses them. */
 
 /** Flags of `berth proxy serve`. */
-export interface ServeFlags extends HubFlags {
+export interface ServeFlags extends HubFlags, LogFlags {
   readonly listen: string;
   readonly agentListen: string;
   readonly publicUrl?: string;
   readonly agentAddress?: string;
   readonly namespace: string;
   readonly image?: string;
-  readonly logLevel: string;
 }
 
 /** Flags of `berth proxy agent`. */
-export interface AgentFlags extends HubFlags {
+export interface AgentFlags extends HubFlags, LogFlags {
   readonly namespace: string;
-  readonly logLevel: string;
 }
 
 /** Flags of the commands for people: where the user server is, and who they are. */

@@ -1,14 +1,15 @@
 import { InputError } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { withHub } from '../../flags/hub-flags.ts';
-import { listenAddress, oneOf, wrongOption, wrongValue } from '../../flags/option-values.ts';
+import { openLog } from '../../flags/log-flags.ts';
+import { listenAddress, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import { packageVersion } from '../version.ts';
 import type { AgentFlags, ServeFlags } from './proxy-flags.ts';
 
 /** @throws InputError for wrong flags, or if it cannot listen */
 export async function serveProxy(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const { publicUrl, agentAddress, namespace } = flags;
-  const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
+  const log = await openLog(io, flags);
   const users = listenAddress('--listen', flags.listen);
   const agents = listenAddress('--agent-listen', flags.agentListen);
   if (publicUrl !== undefined && !/^https:\/\/[^\s/?#@]+$/.test(publicUrl))
@@ -24,8 +25,6 @@ export async function serveProxy(io: CliIo, flags: ServeFlags): Promise<ExitCode
   const image = flags.image ?? `berth:${await packageVersion()}`;
   const { startAccessServer } = await import('@berth/access/server/run-access-server');
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-  const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
-  const log = createLogger({ level, stream: io.stderr });
   await withHub(io, flags, async (hub) => {
     const { ended, ...at } = await startAccessServer({
       ...{ hub, namespace, users, agents, publicUrl, agentAddress, image },
@@ -53,17 +52,15 @@ function noNamespace(namespace: string, cause: unknown): InputError {
 /** The cluster's end of the tunnel, until a signal. */
 export async function runProxyAgent(
   io: CliIo,
-  { kubeconfig, context, namespace, logLevel }: AgentFlags,
+  { kubeconfig, context, namespace, ...flags }: AgentFlags,
 ): Promise<ExitCode> {
-  const level = oneOf('--log-level', logLevel, ['debug', 'info', 'warn', 'error'] as const);
+  const log = await openLog(io, flags);
   const { loadKubeConfig } = await import('@berth/kube/config/load-kube-config');
   const { HttpKubeApi } = await import('@berth/kube/http-kube-api');
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { runAccessAgent } = await import('@berth/access/agent/run-access-agent');
-  const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
   const config = loadKubeConfig({ file: kubeconfig, context, env: io.env });
   const cluster = new HttpKubeApi({ config, clock });
-  const log = createLogger({ level, stream: io.stderr });
   try {
     await runAccessAgent({ cluster, config, namespace, clock, random: Math.random, log, signal: io.signal });
   } finally {

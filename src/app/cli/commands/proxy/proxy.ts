@@ -1,11 +1,11 @@
 import { addHubFlags } from '../../flags/hub-flags.ts';
+import { addLogFlags } from '../../flags/log-flags.ts';
 import { type CliCommand, verbCommand } from '../cli-command.ts';
 import type { AgentFlags, ClusterFlags, HealthFlags, ServeFlags } from './proxy-flags.ts';
 
 /** Where OCM's controllers are on a hub. */
 const NAMESPACE = 'open-cluster-management-hub';
 const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
-const LEVELS = 'debug, info, warn, error';
 
 const SERVE_HELP = `
 Runs three things: the server of the tunnel, to which the agents of clusters dial; the user server, where people reach
@@ -62,12 +62,14 @@ Examples:
   berth proxy health --clusters cluster1,cluster2 --service-account default/admin
 `;
 
+const addProcessFlags = (command: Program, of?: string): Program => addHubFlags(addLogFlags(command), of);
+
 type Program = Parameters<CliCommand['register']>[0];
 
 /** `berth proxy …`: each command loads what it does when it runs. */
 export const proxyCommands: CliCommand = {
   register(program, run) {
-    addHubFlags(
+    addProcessFlags(
       subcommand(program, 'serve', 'serve people and the agents of clusters (runs until stopped)')
         .option('--listen <host:port>', 'where people connect to', '127.0.0.1:9092')
         .option('--agent-listen <host:port>', 'where agents connect to', '127.0.0.1:8091')
@@ -78,15 +80,13 @@ export const proxyCommands: CliCommand = {
         )
         .option('--namespace <name>', 'namespace of its Secret and its ConfigMap; it exists', NAMESPACE)
         .option('--image <image>', "image of the agent's pod (default: berth in the version of this program)")
-        .option('--log-level <level>', LEVELS, 'info')
         .addHelpText('after', SERVE_HELP),
     ).action(
       run(async (io, flags: ServeFlags) => (await import('./proxy-processes.ts')).serveProxy(io, flags)),
     );
-    addHubFlags(
+    addProcessFlags(
       subcommand(program, 'agent', "the cluster's end of the tunnel (runs until stopped)")
         .option('--namespace <name>', 'namespace in which the add-on is installed', ADDON_NAMESPACE)
-        .option('--log-level <level>', LEVELS, 'info')
         .addHelpText('after', AGENT_HELP),
       'the managed cluster',
     ).action(
