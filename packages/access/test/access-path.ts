@@ -13,6 +13,7 @@ import { startTunnelServer } from '@berth/tunnel/server/tunnel-server';
 import { onTestFinished } from 'vitest';
 import { ClusterEnd } from '../src/agent/cluster-end.ts';
 import type { TokenUser } from '@berth/kube/review-token';
+import type { ExposedService } from '../src/rules/exposed-services.ts';
 import { startUserServer } from '../src/server/user-server.ts';
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
@@ -30,7 +31,11 @@ async function material(name: string) {
  * The user server, the tunnel and the cluster's end before the API server of a kubeconfig.
  * @param users by their token
  */
-export async function openPath(config: KubeConfig, users: Readonly<Record<string, TokenUser>>) {
+export async function openPath(
+  config: KubeConfig,
+  users: Readonly<Record<string, TokenUser>>,
+  exposed: readonly ExposedService[] = [],
+) {
   const tunnel = await startTunnelServer({
     agents: { ...LOOPBACK, tls: await material(''), clusterOf: ({ subject }) => subject.replace('CN=', '') },
     ...{ clock, log },
@@ -49,6 +54,7 @@ export async function openPath(config: KubeConfig, users: Readonly<Record<string
     ...{ ...LOOPBACK, tls: await material(''), tunnel, log },
     callers: { identify: async (token) => users[token] },
     clusters: { problemWith: async () => undefined },
+    services: { list: async () => exposed },
   });
   await isOpen;
   const stopAgent = async (): Promise<void> => {
@@ -64,7 +70,10 @@ export async function openPath(config: KubeConfig, users: Readonly<Record<string
 }
 
 /** The same before an API server of the test. */
-export async function openPathTo(serve: (request: IncomingMessage, socket: Duplex, head: Buffer) => void) {
+export async function openPathTo(
+  serve: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
+  exposed?: readonly ExposedService[],
+) {
   const api = https.createServer(await material(''));
   const asked: IncomingMessage[] = [];
   api.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -85,7 +94,7 @@ export async function openPathTo(serve: (request: IncomingMessage, socket: Duple
     contexts: [{ name: 'c', cluster: 'c', user: 'u' }],
     currentContext: 'c',
   });
-  const path = await openPath(config, { alice: { username: 'alice', groups: ['dev', 'ops'] } });
+  const path = await openPath(config, { alice: { username: 'alice', groups: ['dev', 'ops'] } }, exposed);
   onTestFinished(async () => {
     await path.close();
     api.closeAllConnections();

@@ -1,9 +1,11 @@
-import { MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
+import { CONFIG_MAP, MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { reviewToken, type TokenUser } from '@berth/kube/review-token';
 import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
 import { sha256 } from '@berth/runtime/sha256';
 import { CLUSTER_PROXY } from '../addon/cluster-proxy.ts';
+import { type ExposedService, parseExposedServices } from '../rules/exposed-services.ts';
 
 /** Asks the hub whose token it is, and remembers the answer for ten seconds. Tokens are kept as hashes. */
 export class Callers {
@@ -55,6 +57,43 @@ export class ServedClusters {
     return addOn === undefined || addOn.metadata.deletionTimestamp !== undefined
       ? `cluster "${cluster}" does not have the add-on ${CLUSTER_PROXY}`
       : undefined;
+  }
+}
+
+/** Under OCM's name, beside the ConfigMap for users. */
+export const EXPOSED_SERVICES = 'cluster-proxy-exposed-services';
+
+/** Which services of clusters are exposed: as a ConfigMap says, which is asked for every ten seconds. Without it, none is. */
+export class ExposedServices {
+  readonly #hub: KubeApi;
+  readonly #namespace: string;
+  readonly #log: Logger;
+  readonly #known: KeptAnswers<readonly ExposedService[]>;
+
+  constructor(
+    hub: KubeApi,
+    namespace: string,
+    { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  ) {
+    this.#hub = hub;
+    this.#namespace = namespace;
+    this.#log = log;
+    this.#known = new KeptAnswers(clock);
+  }
+
+  /** @throws the errors of the API */
+  list(): Promise<readonly ExposedService[]> {
+    return this.#known.get('', async () => {
+      const key = { namespace: this.#namespace, name: EXPOSED_SERVICES };
+      const configMap = await this.#hub.get(CONFIG_MAP, key);
+      const data = (configMap?.['data'] ?? {}) as Readonly<Record<string, string>>;
+      const { exposed, problems } = parseExposedServices(data);
+      for (const problem of problems)
+        this.#log.warn('a list of exposed services is ignored', {
+          ...{ ConfigMap: `${key.namespace}/${key.name}`, problem },
+        });
+      return exposed;
+    });
   }
 }
 

@@ -17,7 +17,7 @@ import {
   clusterProxyAddOn,
   USER_SERVER_CONFIG,
 } from '../addon/cluster-proxy.ts';
-import { Callers, ServedClusters } from './ask-hub.ts';
+import { Callers, ExposedServices, ServedClusters } from './ask-hub.ts';
 import { startUserServer } from './user-server.ts';
 
 /** The authority of agents, of the tunnel and of the user server. */
@@ -89,6 +89,7 @@ export async function startAccessServer(options: AccessServerOptions): Promise<A
   const users = await startUserServer({
     ...{ ...options.users, tls, tunnel, log },
     ...{ callers: new Callers(hub, clock), clusters: new ServedClusters(hub, clock) },
+    services: new ExposedServices(hub, namespace, { clock, log }),
   });
   const renew = (): void => {
     void material().then((renewed) => {

@@ -13,6 +13,7 @@ import {
   isImpersonation,
   withoutIdentity,
 } from '../rules/forwarded-headers.ts';
+import { isExposed, type ServiceTarget, serviceTarget } from '../rules/exposed-services.ts';
 import { requestTarget } from '../rules/request-target.ts';
 import {
   answerStatus,
@@ -21,7 +22,7 @@ import {
   responseFor,
   type StatusText,
 } from './forward-request.ts';
-import type { Callers, ServedClusters } from './ask-hub.ts';
+import type { Callers, ExposedServices, ServedClusters } from './ask-hub.ts';
 
 /** What the cluster's end serves, in the name of the tunnel's addresses. */
 export const API_ADDRESS = 'kubernetes:443';
@@ -41,6 +42,7 @@ export interface UserServerOptions {
   readonly tunnel: Pick<TunnelServer, 'dial' | 'stateOf'>;
   readonly callers: Pick<Callers, 'identify'>;
   readonly clusters: Pick<ServedClusters, 'problemWith'>;
+  readonly services: Pick<ExposedServices, 'list'>;
   readonly log: Logger;
 }
 
@@ -111,8 +113,11 @@ async function serveRequest(incoming: Incoming, options: UserServerOptions): Pro
       reason: 'Unauthorized',
       message: 'a bearer token of the hub or of the cluster is needed',
     });
-  const { cluster, path } = target.value;
-  const admitted = await admit({ request, cluster, token }, options);
+  const { cluster } = target.value;
+  const service = serviceTarget(target.value.path);
+  if (service?.ok === false) return refuse(400, { reason: 'BadRequest', message: service.error });
+  const path = service?.value.path ?? target.value.path;
+  const admitted = await admit({ request, cluster, token, service: service?.value }, options);
   if ('refused' in admitted) return refuse(admitted.refused, admitted.text);
   const { headers, who } = admitted;
   const started = options.tunnel.stateOf(cluster);
@@ -143,14 +148,17 @@ type Admitted =
   | { readonly headers: OutgoingHttpHeaders; readonly who: Readonly<Record<string, string>> }
   | { readonly refused: number; readonly text: StatusText };
 
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly cluster: string;
+  readonly token: string;
+  readonly service: ServiceTarget | undefined;
+}
+
 /** Who is asking, and as whom the cluster sees it. */
 async function admit(
-  {
-    request,
-    cluster,
-    token,
-  }: { readonly request: IncomingMessage; readonly cluster: string; readonly token: string },
-  { callers, clusters, log }: UserServerOptions,
+  { request, cluster, token, service }: Asked,
+  { callers, clusters, services, log }: UserServerOptions,
 ): Promise<Admitted> {
   try {
     const [user, problem] = await Promise.all([callers.identify(token), clusters.problemWith(cluster)]);
@@ -159,6 +167,10 @@ async function admit(
       return user === undefined
         ? { refused: 401, text: { reason: 'Unauthorized', message: 'the token is unknown' } }
         : { refused: 404, text: { reason: 'NotFound', message: problem } };
+    if (service !== undefined && !isExposed(service, await services.list())) {
+      const message = `service ${service.namespace}/${service.service} is not in the exposed services allowlist`;
+      return { refused: 403, text: { reason: 'Forbidden', message } };
+    }
     const headers = forwardedHeaders(request);
     if (user === undefined)
       return { headers: { ...headers, [CALLER_HEADER]: 'cluster' }, who: { user: 'of the cluster' } };

@@ -31,6 +31,12 @@ export interface ClusterFlags extends UserFlags {
   readonly cluster: string;
 }
 
+/** Flags of `berth proxy forward`; `namespace` is that of the user server's ConfigMap. */
+export interface ForwardFlags extends ClusterFlags {
+  readonly listen: string;
+  readonly protocol: string;
+}
+
 export interface HealthFlags extends UserFlags {
   readonly clusters?: string;
 }

@@ -1,7 +1,7 @@
 import { addHubFlags } from '../../flags/hub-flags.ts';
 import { addLogFlags } from '../../flags/log-flags.ts';
 import { type CliCommand, verbCommand } from '../cli-command.ts';
-import type { AgentFlags, ClusterFlags, HealthFlags, ServeFlags } from './proxy-flags.ts';
+import type { AgentFlags, ClusterFlags, ForwardFlags, HealthFlags, ServeFlags } from './proxy-flags.ts';
 
 /** Where OCM's controllers are on a hub. */
 const NAMESPACE = 'open-cluster-management-hub';
@@ -50,6 +50,19 @@ Exit codes: 0 as kubectl, 1 kubectl failed, or error.
 Examples:
   berth proxy kubectl --cluster cluster1 -- get pods -A
   berth proxy kubectl --cluster cluster1 -- logs -f deployment/web
+`;
+
+const FORWARD_HELP = `
+Serves a service of the cluster on this machine: each HTTP request, also of a WebSocket, goes through the hub with your
+token, which the service does not get. The ConfigMap cluster-proxy-exposed-services of the hub must list the service, and
+the cluster must give you services/proxy there (docs/access.md). A process that reaches the address acts as you. Host
+names of other machines are refused.
+
+Exit codes: 0 stopped by a signal, 1 error.
+
+Examples:
+  berth proxy forward shop/web:80 --cluster cluster1 --protocol http
+  berth proxy forward monitoring/grafana:https --cluster cluster1 --listen 127.0.0.1:3000
 `;
 
 const HEALTH_HELP = `
@@ -109,6 +122,18 @@ export const proxyCommands: CliCommand = {
     ).action(
       run(async (io, args: readonly string[], flags: ClusterFlags) =>
         (await import('./proxy-kubeconfig.ts')).runKubectl(io, args, flags),
+      ),
+    );
+    addUserFlags(
+      subcommand(program, 'forward', 'a service of a managed cluster on this machine (runs until stopped)')
+        .argument('<namespace/service:port>', 'the service, and the number or the name of its port')
+        .requiredOption('--cluster <name>', 'the managed cluster')
+        .option('--listen <host:port>', 'where to serve it', '127.0.0.1:8080')
+        .option('--protocol <protocol>', 'what the service speaks: http, https', 'https')
+        .addHelpText('after', FORWARD_HELP),
+    ).action(
+      run(async (io, service: string, flags: ForwardFlags) =>
+        (await import('./proxy-forward.ts')).forwardService(io, service, flags),
       ),
     );
     addUserFlags(
