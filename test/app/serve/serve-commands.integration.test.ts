@@ -120,7 +120,8 @@ describe('commands around a running controller', () => {
       .poll(async () => (await berth('history', '--data', dataDir)).stdout.split('\n'))
       .toHaveLength(4);
     const table = await berth('history', 'team-a/web', '--data', dataDir);
-    expect(table.stdout.split('\n')[0]).toMatch(/^RECORD +PUBLISHED +PLACEMENT +CLUSTERS/);
+    expect(table.stdout.split('\n')[0]).toMatch(/^RECORD +AGE +PLACEMENT +CLUSTERS +CHANGE/);
+    expect(table.stdout).toContain('   −4   ');
     const listed = await berth('history', '--data', dataDir, '-o', 'json');
     const records = JSON.parse(listed.stdout) as readonly {
       hash: string;

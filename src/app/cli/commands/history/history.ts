@@ -1,4 +1,5 @@
 import { InputError } from '@berth/runtime/errors';
+import { ageSince } from '../../../../core/listing/listed.ts';
 import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -98,10 +99,14 @@ function tableOf(
   records: readonly HistoryRecord[],
   moves: ReadonlyMap<string, DecisionChanges> | undefined,
 ): string {
+  // Few records are released, and a table fits 80 columns without that.
+  const hasReleases = records.some(({ released }) => released !== undefined);
+  const nowMs = Date.now();
   return renderTextTable(
-    [...HEADINGS, ...(moves === undefined ? [] : ['CAUSED BY'])],
+    [...HEADINGS, ...(hasReleases ? ['RELEASED BY'] : []), ...(moves === undefined ? [] : ['CAUSED BY'])],
     records.map((record) => [
-      ...row(record),
+      ...row(record, nowMs),
+      ...(hasReleases ? [record.released?.by ?? ''] : []),
       ...(moves === undefined ? [] : [causesText(moves.get(record.hash))]),
     ]),
   );
@@ -113,16 +118,7 @@ async function belowTable(flags: HistoryFlags, placement: string | undefined): P
   return deletionsBelow(flags, placement);
 }
 
-const HEADINGS = [
-  'RECORD',
-  'PUBLISHED',
-  'PLACEMENT',
-  'CLUSTERS',
-  'ADDED',
-  'REMOVED',
-  'COMMIT',
-  'RELEASED BY',
-];
+const HEADINGS = ['RECORD', 'AGE', 'PLACEMENT', 'CLUSTERS', 'CHANGE', 'COMMIT'];
 
 async function movesOf(
   flags: HistoryFlags,
@@ -160,15 +156,20 @@ function commitText({ commit, afterRestart }: HistoryRecord): string {
   return `${commit?.id.slice(0, 8) ?? '-'}${afterRestart === true ? ' (found later)' : ''}`;
 }
 
-function row(record: HistoryRecord): readonly string[] {
+function row(record: HistoryRecord, nowMs: number): readonly string[] {
   return [
     record.hash,
-    record.publishedAt,
+    ageSince(record.publishedAt, nowMs),
     record.placement,
     String(record.clusters),
-    String('count' in record.added ? record.added.count : record.added.length),
-    String('count' in record.removed ? record.removed.count : record.removed.length),
+    changeText(record),
     commitText(record),
-    record.released?.by ?? '',
   ];
+}
+
+/** `+2 −1`, of added and removed clusters. */
+function changeText({ added, removed }: HistoryRecord): string {
+  const count = (list: HistoryRecord['added']): number => ('count' in list ? list.count : list.length);
+  const [more, fewer] = [count(added), count(removed)];
+  return [more > 0 ? `+${more}` : '', fewer > 0 ? `−${fewer}` : ''].filter((part) => part !== '').join(' ');
 }
