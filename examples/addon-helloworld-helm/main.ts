@@ -12,13 +12,14 @@ const ADDON_API = 'addon.open-cluster-management.io/v1alpha1';
 /** Describes the add-on on the hub, and runs its manager until the signal aborts. */
 export async function runManager(hub: KubeApi, signal: AbortSignal, helm?: string): Promise<void> {
   const addOn = helloworldHelm(IMAGE, helm);
+  const addOnMeta = { displayName: addOn.name, description: 'the add-on helloworld, made of a Helm chart' };
   const supportedConfigs = [
     { group: 'addon.open-cluster-management.io', resource: 'addondeploymentconfigs' },
     { group: '', resource: 'configmaps' },
   ];
   await createIfAbsent(hub, CLUSTER_MANAGEMENT_ADDON, {
     ...{ apiVersion: ADDON_API, kind: 'ClusterManagementAddOn', metadata: { name: addOn.name } },
-    spec: { addOnMeta: { displayName: addOn.name }, supportedConfigs, installStrategy: { type: 'Manual' } },
+    spec: { addOnMeta, supportedConfigs, installStrategy: { type: 'Manual' } },
   });
   await runAddOnManager({ hub, addOns: [addOn], signal });
 }

@@ -158,6 +158,14 @@ data:
         `kubeClient:\\n +driver: csr\\n +subject:\\n +groups:\\n +- ${user}\\n +- system:open-cluster-management:addon:helloworld\\n +user: ${user}:agent:\\S+\\n +type: kubeClient\\n`,
       ),
     );
+    const inArticle = await shell.says(
+      'kubectl -n cluster1 get managedclusteraddons.v1alpha1.addon.open-cluster-management.io helloworld -oyaml',
+    );
+    expect(inArticle).toMatch(
+      new RegExp(
+        ` registrations:\\n +- signerName: kubernetes.io/kube-apiserver-client\\n +subject:\\n +groups:\\n +- ${user}\\n +- system:open-cluster-management:addon:helloworld\\n +user: ${user}:agent:\\S+\\n`,
+      ),
+    );
     const requests = (await shell.says('kubectl get csr'))
       .split('\n')
       .filter((line) => line.startsWith('addon-'));
@@ -201,7 +209,9 @@ describe.skipIf(!hasKubectl() || helm === undefined)('the article about the add-
             )
           ).stdout,
       )
-      .toMatch(/ {4}displayName: helloworldhelm\n[^]* {2}installStrategy:\n {4}type: Manual\n/);
+      .toMatch(
+        / {4}description: .*helloworld.*\n {4}displayName: helloworldhelm\n[^]* {2}installStrategy:\n {4}type: Manual\n/,
+      );
     expect(
       await shell.says(
         `berth addon enable --names helloworldhelm --namespace ${namespace} --clusters cluster1`,
