@@ -64,11 +64,22 @@ describe('the packages that `npm run pack:packages -- addon` makes', () => {
   const compile = (...args: string[]) =>
     run(project, join(ROOT, 'node_modules/typescript/bin/tsc'), ...COMPILER_OPTIONS, ...args);
 
-  it('run the add-on of the README in plain JavaScript', () => {
-    const [, example = ''] =
-      /```ts\n(.*?)```/s.exec(readFileSync(join(ROOT, 'packages/addon/README.md'), 'utf8')) ?? [];
-    writeFileSync(join(project, 'hello.js'), example);
-    expect(run(project, 'hello.js')).toEqual({ status: 0, output: "{ text: 'hello cluster1' }\n" });
+  it('run the add-on of their README as a test in plain JavaScript', () => {
+    const readme = readFileSync(join(project, 'node_modules/@berth/addon/README.md'), 'utf8');
+    const [, example = ''] = /```ts\n(.*?)```/s.exec(readme) ?? [];
+    writeFileSync(join(project, 'helloworld.test.mjs'), example);
+    const printed = { status: 0, output: "{ text: 'hello cluster1' }\n" };
+    expect(run(project, 'helloworld.test.mjs')).toEqual(printed);
+    const tested = run(project, '--test');
+    expect(tested.output).toMatch(/^# pass 1\n# fail 0$/m);
+    expect(tested.status).toBe(0);
+    // The test is red when the add-on is wrong.
+    writeFileSync(
+      join(project, 'helloworld.test.mjs'),
+      example.replace("name: 'greeting' },", "name: 'x' },"),
+    );
+    expect(run(project, '--test').output).toMatch(/^# pass 0\n# fail 1$/m);
+    rmSync(join(project, 'helloworld.test.mjs'));
   });
 
   it('throw errors that the other packages know', () => {
