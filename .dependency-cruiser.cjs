@@ -67,7 +67,7 @@ const PURE = [
 ];
 
 /** The layers of src, each importing only those before it. CONTRIBUTING.md draws them. */
-const LAYERS = ['core', 'adapters', 'controllers', 'app'];
+const LAYERS = ['core', 'ui', 'adapters', 'controllers', 'app'];
 
 const layerOrder = LAYERS.map((layer, at) => ({
   name: `layer-${layer}-imports-downward`,
@@ -94,6 +94,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/core/' },
       to: { pathNot: ['^src/core/', ...PURE, '^node_modules/re2js/'] },
+    },
+    {
+      name: 'nobody-imports-the-page',
+      comment: 'it is bundled for browsers',
+      severity: 'error',
+      from: { path: '^src/(?!ui/)' },
+      to: { path: '^src/ui/' },
     },
     {
       name: 'adapters-are-islands',
@@ -130,7 +137,7 @@ module.exports = {
     {
       name: 'no-dev-dependencies',
       severity: 'error',
-      from: { path: '^(src|plugin|packages/[^/]+/src)/', pathNot: '^packages/test-kit/' },
+      from: { path: '^(src|plugin|packages/[^/]+/src)/', pathNot: '^(packages/test-kit|src/ui)/' },
       to: { dependencyTypes: ['npm-dev'] },
     },
     ...hubOrder,

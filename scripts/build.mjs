@@ -10,7 +10,14 @@ import { FOR_NODE, OWN_PACKAGES } from './own-packages.mjs';
 const root = new URL('../', import.meta.url);
 const PARSER = 'src/controllers/sources/parsing/parse-worker.ts';
 /** What runs in a process or a thread of its own; `builtProgram` finds them. */
-const PROGRAMS = ['src/app/cli/main.ts', 'src/app/serve/plan-process.ts', PARSER];
+const PROGRAMS = [
+  'src/app/cli/main.ts',
+  'src/app/serve/plan-process.ts',
+  'src/controllers/dashboard/question-worker.ts',
+  PARSER,
+];
+/** The page of the dashboard, for browsers: `dist/ui`. */
+const PAGE = ['src/ui/main.ts', 'src/ui/app.css'];
 
 const OPTIONS = {
   ...FOR_NODE,
@@ -26,6 +33,17 @@ const OPTIONS = {
 rmSync(new URL('dist', root), { recursive: true, force: true });
 const { metafile } = await build({ ...OPTIONS, entryPoints: PROGRAMS, outdir: 'dist', metafile: true });
 writeFileSync(new URL('dist/build.json', root), JSON.stringify({ parser: digestOf(PARSER) }));
+await build({
+  absWorkingDir: fileURLToPath(root),
+  entryPoints: PAGE.map((path) => ({ in: path, out: 'app' })),
+  outdir: 'dist/ui',
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2022',
+  legalComments: 'none',
+  plugins: [OWN_PACKAGES],
+});
 process.chdir(fileURLToPath(root));
 await import('./write-build.mjs');
 

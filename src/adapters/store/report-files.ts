@@ -17,7 +17,7 @@ export class ReportFiles {
     this.#dir = dir;
   }
 
-  /** @param files by extension, `html` or `svg` */
+  /** @param files by extension, `html`, `svg` or `json` */
   async write(
     source: string,
     number: number,

@@ -12,6 +12,7 @@ import { getAddonsCommand } from './commands/clusters/get-addons.ts';
 import { getClustersCommand } from './commands/clusters/get-clusters.ts';
 import { clusterSetCommand } from './commands/clustersets/clusterset.ts';
 import { getClusterSetsCommand } from './commands/clustersets/get-clustersets.ts';
+import { dashboardCommand } from './commands/controller/dashboard.ts';
 import { reconcileCommand } from './commands/controller/reconcile.ts';
 import { releaseCommand } from './commands/controller/release.ts';
 import { serveCommand } from './commands/controller/serve.ts';
@@ -60,7 +61,7 @@ export function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
 /** The groups of `berth --help`, each with its commands. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Begin:': ['demo', 'init', 'join', 'accept'],
-  'Look at a fleet:': ['status', 'get', 'describe', 'explain', 'history'],
+  'Look at a fleet:': ['status', 'dashboard', 'get', 'describe', 'explain', 'history'],
   'Check and preview changes in Git:': ['validate', 'test', 'plan', 'preview', 'snapshot'],
   'Act on a hub:': [
     'release',
@@ -121,6 +122,7 @@ export const COMMANDS: readonly CliCommand[] = [
   previewInstallCommand,
   previewDoctorCommand,
   serveCommand,
+  dashboardCommand,
   statusCommand,
   proxyCommands,
   accountCommands,

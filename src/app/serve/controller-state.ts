@@ -61,7 +61,7 @@ export interface ControllerState {
 
 /** Whether an entry of a data directory belongs to the controller. */
 export function isControllerData(name: string): boolean {
-  return /^(git|history|parsed|commit-status|credentials|previews|(approved-plans|publish-state|last-transition|commits|hub-records|hub-position|led-terms|pull-removals)\.json.*)$/.test(
+  return /^(git|history|parsed|commit-status|credentials|previews|dashboard|(approved-plans|publish-state|last-transition|commits|hub-records|hub-position|led-terms|pull-removals)\.json.*)$/.test(
     name,
   );
 }

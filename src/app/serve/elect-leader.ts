@@ -26,6 +26,8 @@ export interface Election {
   readonly elector: LeaderElector;
   /** The client for everything except the lease. The fence of the elector guards its writes. */
   readonly api: HttpKubeApi;
+  /** The client for the lease, which nothing guards. */
+  readonly unguarded: HttpKubeApi;
   /** Releases the lease and closes both connections. */
   close(): Promise<void>;
 }
@@ -50,6 +52,7 @@ export function electLeader(options: ElectionOptions): Election {
   return {
     elector,
     api,
+    unguarded: leases,
     close: async () => {
       await elector.close();
       leases.close();

@@ -307,7 +307,8 @@ function sourcesBeside({ url, ref }: ServeSource, options: ServeOptions): readon
 function reportsOf({ http, clock }: ServeOptions, files: ReportFiles, links: PreviewLinks): PreviewReports {
   const publicUrl = http?.publicUrl?.replace(/\/+$/, '');
   return {
-    write: ({ source, number }, { page, map }) => files.write(source, number, { html: page, svg: map }),
+    write: ({ source, number }, { page, map, plan }) =>
+      files.write(source, number, { html: page, svg: map, json: JSON.stringify(plan) }),
     linksTo: ({ source, number }) => {
       if (publicUrl === undefined) return undefined;
       const link = (ending: string): string =>

@@ -31,6 +31,7 @@ import { PublishedPlacements } from '../../core/publish/pages/published-placemen
 import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import { becomeReady } from './become-ready.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
+import type { ControllerHttpOptions, Dashboard } from './http/controller-http-options.ts';
 import { serveHttp } from './http/controller-http.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { EventStream } from './http/event-stream.ts';
@@ -112,7 +113,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
     ...{ ...duties, previews, loops: sources },
     hubProblem: hubProblemOf(options, inventory),
-    commitOf: (object) => ledger.sourceCommitOf(object),
+    ...{ ...knownOf(ledger), timeline: state.timeline, loadDashboard },
     warnings: () => [inventory, decider, works, duties, announcement].flatMap((one) => one?.warnings() ?? []),
   });
 
@@ -137,6 +138,18 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
       events.close();
     },
     cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
+  };
+}
+
+async function loadDashboard(parts: ControllerHttpOptions): Promise<Dashboard> {
+  return (await import('./dashboard/dashboard-routes.ts')).dashboardRoutes(parts);
+}
+
+/** What the HTTP server asks of the sources of objects. */
+function knownOf(ledger: SourceLedger): Pick<ControllerHttpOptions, 'commitOf' | 'budgetOf'> {
+  return {
+    commitOf: (object) => ledger.sourceCommitOf(object),
+    budgetOf: (placement) => ledger.budgetOf(placement),
   };
 }
 

@@ -15,6 +15,8 @@ import type { Leadership } from '@berth/kube/leader-election/leadership';
 export interface ServeOptions {
   /** The client of the hub. With leader election, it refuses writes while this process may not write. */
   readonly api: KubeApi;
+  /** A client whose reviews of tokens and rights no election refuses: a standby shows the dashboard, too. Default: `api`. */
+  readonly reviews?: KubeApi | undefined;
   /** Why the hub can neither be read nor written at present. Default: the age of what was read tells. */
   readonly hubProblem?: (() => string | undefined) | undefined;
   /** Which replica writes. Default: this process always writes. */

@@ -36,7 +36,7 @@ export function listPlacements(
         firstNames(selected),
         activeHold(placement)?.reason ?? '',
         ageSince(metadata.creationTimestamp, nowMs),
-        problemOf(placement.status?.conditions),
+        placementProblem(placement.status?.conditions),
       ];
     }),
   };
@@ -72,7 +72,7 @@ export function listPlacementsOfClusteradm(
 }
 
 /** Why a placement does not have what it asks for; '' if it has. */
-function problemOf(conditions: readonly Condition[] = []): string {
+export function placementProblem(conditions: readonly Condition[] = []): string {
   const wrong = findCondition(conditions, 'PlacementMisconfigured');
   const satisfied = findCondition(conditions, 'PlacementSatisfied');
   if (wrong?.status === 'True') return textOf(wrong);

@@ -94,6 +94,11 @@ export const CONTROLLER_ROLES: readonly ControllerRole[] = [
     ],
   },
   {
+    comment: 'Only needed for the dashboard of --listen: who logs in, and what he may see.',
+    name: 'berth-dashboard',
+    parts: [{ part: 'dashboard' }],
+  },
+  {
     comment: 'Permissions of the leader election: only the leader writes to the hub.',
     ...{ name: 'berth-leader-election', namespace: 'own' },
     parts: [{ part: 'leader-election', any: ['elects'], names: 'lease' }],

@@ -2,6 +2,7 @@ import { findCluster } from '@berth/placement/explain/snapshot/snapshot-lookup';
 import { formatRfc3339, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { judgeTaint } from '@berth/placement/filter/toleration-class';
+import type { CompactRecord, NameSummary } from '../publish/record/compact-record.ts';
 import type { DecisionRecord } from '../publish/record/decision-record.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { TimelineStep } from './timeline-step.ts';
@@ -13,10 +14,10 @@ export function movedStep({
   added,
   removed,
   clusters,
-}: Pick<DecisionRecord, 'publishedAt' | 'placement' | 'added' | 'removed' | 'clusters'>): TimelineStep {
+}: Pick<CompactRecord, 'publishedAt' | 'placement' | 'added' | 'removed' | 'clusters'>): TimelineStep {
   const parts = [list('added', added), list('removed', removed)].filter((part) => part !== '');
-  const [only] = [...added, ...removed];
-  const cluster = added.length + removed.length === 1 ? only : undefined;
+  const [only] = [...added.names, ...removed.names];
+  const cluster = added.count + removed.count === 1 ? only : undefined;
   const detail = parts.length === 0 ? unchanged(clusters) : parts.join(', ');
   return { at, step: 'decision-moved', cluster, placement, detail };
 }
@@ -60,8 +61,8 @@ export function tolerationSteps(
 
 const MAX_NAMES = 10;
 
-function list(what: string, names: readonly string[]): string {
-  if (names.length === 0) return '';
-  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+function list(what: string, { count, names }: NameSummary): string {
+  if (count === 0) return '';
+  const more = count > MAX_NAMES ? ` and ${count - MAX_NAMES} more` : '';
   return `${what} ${names.slice(0, MAX_NAMES).join(' ')}${more}`;
 }

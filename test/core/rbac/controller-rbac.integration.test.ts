@@ -20,6 +20,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { PlacementEvents } from '../../../src/controllers/events/placement-events.ts';
 import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { adminToken, askDashboard } from '../../app/serve/dashboard/dashboard-client.ts';
 import { baseFiles, namespace, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { printedRights, restrictedClient } from '../../app/serve/restricted-controller.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
@@ -154,6 +155,12 @@ async function renewedHold(api: KubeApi & { readonly used: ReadonlySet<string> }
   await renewing;
 }
 
+/** Somebody logs in and looks: the hub is asked who it is, and what he may see. */
+async function lookAtDashboard(url: string | undefined): Promise<void> {
+  const token = adminToken(fleet.hub.kubeconfig);
+  expect((await askDashboard(url, '/ui/api/fleet', { token })).status).toBe(200);
+}
+
 describe('the permissions that berth serve --print-rbac prints', () => {
   it('are enough for everything that the controller does, and all used', async () => {
     restricted = await restrictedClient(fleet, EVERYTHING);
@@ -174,7 +181,8 @@ describe('the permissions that berth serve --print-rbac prints', () => {
     git.commit({ 'late.yaml': undefined });
     await fleet.stop();
     const sources = [{ url: git.path }, { name: 'other', url: other.path }];
-    await fleet.serve({ api, embedded: false, sources });
+    const { url } = await fleet.serve({ api, embedded: false, sources, http: fleet.http() });
+    await lookAtDashboard(url);
     await fleet.event('sync-problem', ({ message }) => message.includes('belongs to source fleet'));
     const grouped = placement('web', { numberOfClusters: 4, decisionStrategy: GROUPS });
     git.commit({ 'web.yaml': yaml(grouped), 'rollout.yaml': yaml(replicaSet('2')) });
@@ -285,8 +293,10 @@ describe('the permissions that berth serve --print-rbac prints', () => {
       schedule,
       works,
       sources: [{ url: fleet.git.path, sync }],
+      http: fleet.http(),
     });
     await controller.whenReady();
+    await lookAtDashboard(controller.url);
     if (schedule === 'berth') await fleet.published('web');
     if (sync === 'apply') await fleet.event('synced');
     if (works) await reportWorks('1', 4);

@@ -4,6 +4,7 @@ import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { clusterSteps, leaseExpired, workSteps } from '../../../src/core/timeline/hub-steps.ts';
+import { summarize } from '../../../src/core/publish/record/compact-record.ts';
 import { movedStep, tolerationSteps } from '../../../src/core/timeline/decision-steps.ts';
 import { inOrder, stepsOf, type TimelineStep } from '../../../src/core/timeline/timeline-step.ts';
 
@@ -101,11 +102,15 @@ describe('what a decision adds', () => {
   });
 
   it('names the clusters', () => {
-    expect(movedStep(record).detail).toBe('added west, removed east');
-    expect(movedStep({ ...record, added: [] })).toMatchObject({ cluster: 'east', detail: 'removed east' });
-    const many = Array.from({ length: 12 }, (_, index) => `c${index}`);
-    expect(movedStep({ ...record, added: many, removed: [] }).detail).toMatch(/c9 and 2 more$/);
-    const unchanged = { ...record, added: [], removed: [] };
+    const [none, moved] = [
+      summarize([]),
+      { ...record, added: summarize(record.added), removed: summarize(record.removed) },
+    ];
+    expect(movedStep(moved).detail).toBe('added west, removed east');
+    expect(movedStep({ ...moved, added: none })).toMatchObject({ cluster: 'east', detail: 'removed east' });
+    const many = summarize(Array.from({ length: 32 }, (_, index) => `c${index}`));
+    expect(movedStep({ ...moved, added: many, removed: none }).detail).toMatch(/c9 and 22 more$/);
+    const unchanged = { ...moved, added: none, removed: none };
     expect(movedStep(unchanged).detail).toBe('the same cluster');
     expect(movedStep({ ...unchanged, clusters: 0 }).detail).toBe('no clusters');
     expect(movedStep({ ...unchanged, clusters: 2 }).detail).toBe('the same 2 clusters');

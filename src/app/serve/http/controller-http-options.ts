@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookEvent } from '@berth/forge/event/webhook-event';
 import type { ReportFiles } from '../../../adapters/store/report-files.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -11,6 +12,8 @@ import type { HubInventory } from '../../../controllers/inventory/hub-inventory.
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
+import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { TimelineStep } from '../../../core/timeline/timeline-step.ts';
 import type { PreviewLinks } from './preview-links.ts';
 
 /** The data sources of the controller's HTTP server. */
@@ -40,6 +43,17 @@ export interface ControllerHttpOptions {
   /** Why what is known of the hub may be outdated; undefined while its changes arrive. */
   readonly hubProblem: () => string | undefined;
   readonly warnings: () => readonly string[];
+  /** Events of clusters and works. */
+  readonly timeline: { read(): Promise<readonly TimelineStep[]> };
+  readonly loadDashboard: (parts: ControllerHttpOptions) => Promise<Dashboard>;
+  /** The removal budget of a placement of a source. */
+  readonly budgetOf: (placement: Pick<KubeObject, 'metadata'>) => RemovalBudget;
+}
+
+/** The dashboard, which is loaded when somebody asks for it. */
+export interface Dashboard {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  close(): Promise<void>;
 }
 
 /** The parts of pull request previews that are served. */

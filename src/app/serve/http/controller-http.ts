@@ -21,7 +21,7 @@ import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
 import type { ServeHttpOptions } from '../../settings/serve-options.ts';
 import { addControllerGauges } from './controller-gauges.ts';
-import type { ControllerHttpOptions } from './controller-http-options.ts';
+import type { ControllerHttpOptions, Dashboard } from './controller-http-options.ts';
 import { webhookRoute } from './webhook-route.ts';
 
 /** Minimum interval of logged refusals per token, so that one client cannot fill the log. */
@@ -54,11 +54,14 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   const loadRoutes = async () =>
     (await import('./controller-routes.ts')).controllerRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;
+  let dashboard: Promise<Dashboard> | undefined;
   const pair = http.tls === undefined ? undefined : new TlsPair(http.tls, log);
   const listener = await listenHttp({ ...http, tls: pair?.identity }, async (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     // Argo CD keeps a path prefix of its baseUrl, so only the end of the path counts.
     if (path.endsWith(GETPARAMS_PATH)) return endpoint.handle(request, response);
+    if (isOfDashboard(path))
+      return (await (dashboard ??= parts.loadDashboard(parts))).handle(request, response);
     (await (routes ??= loadRoutes()))(request, response);
   });
   if (pair === undefined) warnOfClearText(http, log);
@@ -66,11 +69,17 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   return {
     ...listener,
     prepare: () => void (routes ??= loadRoutes()).catch(() => undefined),
-    close: () => {
+    close: async () => {
       stopFollowing?.();
+      await (await dashboard)?.close();
       return listener.close();
     },
   };
+}
+
+/** Whether a path is one of the dashboard. */
+function isOfDashboard(path: string): boolean {
+  return path === '/' || /^\/(change$|p\/|c\/|ui\/)/.test(path);
 }
 
 function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttpOptions, log: Logger): void {

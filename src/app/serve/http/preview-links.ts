@@ -12,7 +12,7 @@ export class PreviewLinks {
 
   /** @param file stores the key, so that links survive a restart; created if it is missing or damaged */
   constructor(file: string) {
-    this.#key = readKey(file) ?? makeKey(file);
+    this.#key = keyInFile(file);
   }
 
   /**
@@ -35,6 +35,11 @@ export class PreviewLinks {
   #mac(path: string, expires: string): Buffer {
     return createHmac('sha256', this.#key).update(`${path}\n${expires}`).digest();
   }
+}
+
+/** The 32 bytes of a key that survives a restart. The file is written if it is missing or damaged. */
+export function keyInFile(file: string): Buffer {
+  return readKey(file) ?? makeKey(file);
 }
 
 function readKey(file: string): Buffer | undefined {

@@ -199,12 +199,11 @@ export class OpenPullRequests {
     });
     const key = { source, number };
     const commands = { digest: sha256, rules: this.#options.rules };
-    const page = reportPage({
-      subject: `${repositoryName}#${number}`,
-      pullRequest: pull,
-      ...{ outcome, approvals, commands, maxLength: MAX_REPORT_LENGTH },
-    });
-    await reports.write(key, { page, map: map && fleetMapSvg(map) });
+    const { title, authorName, url } = pull;
+    const pullRequest = { title, authorName, url };
+    const plan = { subject: `${repositoryName}#${number}`, pullRequest, outcome, approvals };
+    const page = reportPage({ ...plan, commands, maxLength: MAX_REPORT_LENGTH });
+    await reports.write(key, { page, map: map && fleetMapSvg(map), plan });
     const links = reports.linksTo(key);
     const marker = previewMarker(source);
     const text = renderComment({

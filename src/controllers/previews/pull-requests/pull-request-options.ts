@@ -3,6 +3,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { PullRequest, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import type { TimelineStep } from '../../../core/timeline/timeline-step.ts';
+import type { ReportedPlan } from '../../../core/preview/report/report-page.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
@@ -23,6 +24,8 @@ export interface PreviewReports {
 export interface StoredReport {
   readonly page: string;
   readonly map: string | undefined;
+  /** For the dashboard, which shows the same sections. */
+  readonly plan: ReportedPlan;
 }
 
 export interface PreviewLinks {

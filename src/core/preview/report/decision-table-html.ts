@@ -10,19 +10,35 @@ import { markup } from '../comment/foreign-text.ts';
 import { formatCount } from '../plan-text.ts';
 import { fold, listOf } from './html.ts';
 
+export interface DecisionTableOptions {
+  /** The element of the title, so that the headings of the page around it stay in order. Default: `h3`. */
+  readonly heading?: 'h2' | 'h3' | undefined;
+  /** The address of the page of a cluster. Absent: names are no links. */
+  readonly addressOf?: ((cluster: string) => string) | undefined;
+}
+
 /**
  * A decision as an HTML table: above the cut the selected clusters, below it the next in line, then the refused ones by
  * filter. `DECISION_STYLE` is its style sheet. It needs no script.
- * @param heading the element of the title, so that the headings of the page around it stay in order
  */
-export function decisionTableHtml(table: DecisionTable, heading: 'h2' | 'h3' = 'h3'): string {
+export function decisionTableHtml(
+  table: DecisionTable,
+  { heading = 'h3', addressOf }: DecisionTableOptions = {},
+): string {
+  const nameOf: NameOf = (cluster) =>
+    addressOf === undefined
+      ? markup(cluster)
+      : `<a href="${markup(addressOf(cluster), Infinity)}">${markup(cluster)}</a>`;
   const { placement, selectedCount, clusterCount, message } = table;
   const name = markup(`${placement.namespace}/${placement.name}`);
   const title = `<${heading}><code>${name}</code>: ${selectedCount} of ${formatCount(clusterCount, 'cluster')}</${heading}>`;
   const note = message === '' ? '' : `<p class="warning">${markup(message)}</p>`;
   const isRanked = table.selected.length + table.next.length > 0;
-  return `<article>${title}${note}${isRanked ? rankedHtml(table) : ''}${table.refused.map(refusedHtml).join('')}</article>`;
+  return `<article>${title}${note}${isRanked ? rankedHtml(table, nameOf) : ''}${table.refused.map((one) => refusedHtml(one, nameOf)).join('')}</article>`;
 }
+
+/** The name of a cluster as HTML. */
+type NameOf = (cluster: string) => string;
 
 /** The width of the table, and of its bars. */
 interface RowLayout {
@@ -30,9 +46,13 @@ interface RowLayout {
   /** The largest number of points, without sign. */
   readonly most: number;
   readonly hasFlips: boolean;
+  readonly nameOf: NameOf;
 }
 
-function rankedHtml({ prioritizers, selected, selectedCount, cut, next, moreNext }: DecisionTable): string {
+function rankedHtml(
+  { prioritizers, selected, selectedCount, cut, next, moreNext }: DecisionTable,
+  nameOf: NameOf,
+): string {
   const rows = [...selected, ...next];
   const hasFlips = rows.some(({ flipsIf }) => flipsIf !== '');
   const most = Math.max(1, ...rows.flatMap(({ points }) => points.map((one) => Math.abs(one.points))));
@@ -40,7 +60,7 @@ function rankedHtml({ prioritizers, selected, selectedCount, cut, next, moreNext
     ...['Cluster', 'Points', ...prioritizers.map(({ name, weight }) => `${name} × ${weight}`)],
     ...(hasFlips ? ['Flips if'] : []),
   ];
-  const layout = { columns: heads.length, most, hasFlips };
+  const layout = { columns: heads.length, most, hasFlips, nameOf };
   const part = (title: string, kind: string, content: readonly string[]): string =>
     `<tbody><tr class="part${kind}"><th scope="rowgroup" colspan="${layout.columns}">${title}</th></tr>\n${content.join('\n')}</tbody>`;
   const inLine = [
@@ -60,7 +80,7 @@ function rowsOf(rows: readonly DecisionRow[], layout: RowLayout): readonly strin
   return rows.flatMap(({ cluster, rank, total, omittedBefore, change, points, flipsIf }) => {
     const mark = change === undefined ? '' : ` <span class="${change}">${MARKS[change]}</span>`;
     const row = [
-      `<th scope="row"><span class="rank">${rank}.</span> ${markup(cluster)}${mark}</th>`,
+      `<th scope="row"><span class="rank">${rank}.</span> ${layout.nameOf(cluster)}${mark}</th>`,
       `<td class="number">${signed(total)}</td>`,
       ...points.map((one) => `<td>${pointsHtml(one, layout.most)}</td>`),
       ...(layout.hasFlips ? [`<td class="flips">${markup(flipsIf)}</td>`] : []),
@@ -102,23 +122,23 @@ function cutText(cut: CutLine): string {
   }
 }
 
-function refusedHtml({ gate, count, reasons }: RefusedClusters): string {
+function refusedHtml({ gate, count, reasons }: RefusedClusters, nameOf: NameOf): string {
   const [only, ...others] = reasons;
   const why = only !== undefined && others.length === 0 ? `: ${markup(only.text)}` : '';
   return fold(
     `Refused by ${markup(gate)}: ${formatCount(count, 'cluster')}${why}`,
-    listOf(reasons.map(reasonHtml)),
+    listOf(reasons.map((one) => reasonHtml(one, nameOf))),
   );
 }
 
-function reasonHtml({ text, count, clusters, leaving, flipsIf }: RefusedReason): string {
+function reasonHtml({ text, count, clusters, leaving, flipsIf }: RefusedReason, nameOf: NameOf): string {
   const isLeaving = new Set(leaving);
   const names = clusters.map((name) =>
-    isLeaving.has(name) ? `${markup(name)} <span class="leaves">${MARKS.leaves}</span>` : markup(name),
+    isLeaving.has(name) ? `${nameOf(name)} <span class="leaves">${MARKS.leaves}</span>` : nameOf(name),
   );
   const rest = count > clusters.length ? ` and ${count - clusters.length} more` : '';
   const flips = flipsIf === '' ? '' : `<br>Flips if you ${markup(flipsIf)}`;
-  return `${count} ${markup(text)}: ${names.join(', ')}${rest}${flips}`;
+  return `${count} ${markup(text)}${names.length === 0 ? '' : ': '}${names.join(', ')}${names.length === 0 ? '' : rest}${flips}`;
 }
 
 /** Uses the colours of the page: `--line`, `--soft`, `--muted`, `--good`, `--danger`. */

@@ -1,15 +1,9 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import { markup } from '../comment/foreign-text.ts';
-import type { Approvable, ReadCommands } from '../comment/approval-blocks.ts';
-import {
-  mayMergeAnswer,
-  hintSentence,
-  type PreviewOutcome,
-  previewVerdict,
-} from '../comment/preview-outcome.ts';
+import type { ReadCommands } from '../comment/approval-blocks.ts';
+import { mayMergeAnswer, type PreviewOutcome, previewVerdict } from '../comment/preview-outcome.ts';
 import type { CommentApproval, Plan } from '../plan.ts';
-import { problemSection } from '../comment/problem-blocks.ts';
-import { firstSections, furtherSections } from './report-sections.ts';
+import { reportSections } from './report-sections.ts';
 import { CONTENT_POLICY, SCRIPT, STYLE } from './report-style.ts';
 
 export interface PreviewReport {
@@ -24,6 +18,9 @@ export interface PreviewReport {
   /** In characters. Sections that do not fit are omitted completely, and the page says so. */
   readonly maxLength: number;
 }
+
+/** What the page of a pull request is made of, so that the dashboard can make it again. Plain JSON. */
+export type ReportedPlan = Pick<PreviewReport, 'subject' | 'pullRequest' | 'outcome' | 'approvals'>;
 
 /** Foreign text. */
 export interface ReportedPullRequest {
@@ -63,7 +60,7 @@ export function reportPage({
 }: PreviewReport): string {
   const { approvals } = approvable;
   const { level, text } = previewVerdict(outcome, approvals);
-  const { shown, left } = fitting(sectionsOf(outcome, approvable), maxLength - RESERVED);
+  const { shown, left } = fitting(reportSections(outcome, approvable), maxLength - RESERVED);
   const rest =
     left === 0
       ? ''
@@ -106,13 +103,6 @@ function webAddress(text: string): string | undefined {
   return isWeb && href.length <= MAX_ADDRESS
     ? href.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
     : undefined;
-}
-
-function sectionsOf(outcome: PreviewOutcome, approvable: Approvable): readonly string[] {
-  if (outcome.kind === 'unplanned')
-    return outcome.hint === undefined ? [] : [`<p>${markup(hintSentence(outcome.hint))}</p>`];
-  const { plan, problems } = outcome;
-  return [...firstSections(plan, problemSection(problems), approvable), ...furtherSections(plan)];
 }
 
 function fitting(

@@ -4,7 +4,8 @@ import { fleetMap, fleetMapSvg, type FleetCell, type FleetMap } from '../comment
 import { markup } from '../comment/foreign-text.ts';
 import { planRows } from '../comment/plan-rows.ts';
 import { type Approvable, approvalCommand, approvedFindings } from '../comment/approval-blocks.ts';
-import { heldCodes } from '../comment/preview-outcome.ts';
+import { heldCodes, hintSentence, type PreviewOutcome } from '../comment/preview-outcome.ts';
+import { problemSection } from '../comment/problem-blocks.ts';
 import { contentChanges } from '../content-changes.ts';
 import { approvalEffect, addOnEffect, deletionsEffect, movesText } from '../placement-words.ts';
 import {
@@ -36,8 +37,19 @@ import type { PlanFinding } from '../plan-verdict.ts';
 import { fold, type HtmlRow, lines, list, listOf, plainTable, section, table } from './html.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';
 
+/** Every section of a report: first what stops the change, what it moves and where. @returns HTML */
+export function reportSections(
+  outcome: PreviewOutcome,
+  approvable: Approvable = { approvals: [] },
+): readonly string[] {
+  if (outcome.kind === 'unplanned')
+    return outcome.hint === undefined ? [] : [`<p>${markup(hintSentence(outcome.hint))}</p>`];
+  const { plan, problems } = outcome;
+  return [...firstSections(plan, problemSection(problems), approvable), ...furtherSections(plan)];
+}
+
 /** What a reader sees first, in the order of the comment: what stops it, what changes, and where. */
-export function firstSections(
+function firstSections(
   plan: Plan,
   problems: string,
   approvable: Approvable = { approvals: [] },
@@ -65,7 +77,7 @@ export function firstSections(
 }
 
 /** What is behind the first sections. */
-export function furtherSections(plan: Plan): readonly string[] {
+function furtherSections(plan: Plan): readonly string[] {
   const rollouts = staggeredRollouts(plan).map(
     (forecast) => `${formatRef(forecast)}: ${rolloutText(forecast)}`,
   );
@@ -77,7 +89,8 @@ export function furtherSections(plan: Plan): readonly string[] {
     applications(plan),
     list('Rollouts', rollouts),
     list('Objects', plan.objects.map(objectText)),
-    list(approvalTitle(plan), approvalAnnotation(plan)),
+    // Nobody merges an assumption.
+    plan.whatIf.length > 0 ? '' : list(approvalTitle(plan), approvalAnnotation(plan)),
     list('Not evaluated', plan.notEvaluated),
     footer(plan),
   ].filter((part) => part !== '');

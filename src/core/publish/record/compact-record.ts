@@ -66,7 +66,8 @@ export function compactRecord(digest: Digest, record: DecisionRecord): CompactRe
   };
 }
 
-function summarize(names: readonly string[]): NameSummary {
+/** The first names of a list, and how many there are. */
+export function summarize(names: readonly string[]): NameSummary {
   return { count: names.length, names: names.slice(0, MAX_NAMES) };
 }
 

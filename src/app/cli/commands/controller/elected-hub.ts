@@ -11,6 +11,8 @@ import type { HubFlags } from '../../flags/hub-flags.ts';
 
 export interface HubConnection {
   readonly api: KubeApi & { readonly server: string; close(): void };
+  /** No election refuses its writes. */
+  readonly unguarded: KubeApi;
   /** Not started yet. Undefined: no leader election. */
   readonly elector: LeaderElector | undefined;
   /** For all hub clients: it logs an outage of the hub once. */
@@ -49,7 +51,7 @@ export async function connectHub(
   }
   const { HttpKubeApi } = await import('@berth/kube/http-kube-api');
   const api = new HttpKubeApi({ config, clock, rightsCommand: SERVE_RIGHTS, outage });
-  return { api, elector: undefined, log, problem, close: () => api.close() };
+  return { api, unguarded: api, elector: undefined, log, problem, close: () => api.close() };
 }
 
 /**

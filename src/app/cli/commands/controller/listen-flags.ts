@@ -17,7 +17,10 @@ export interface ListenFlags {
 
 export function addListenFlags(command: Command): Command {
   return command
-    .option('--listen <host:port>', 'serve /healthz, /readyz, /metrics, the plugin endpoint and /api')
+    .option(
+      '--listen <host:port>',
+      'serve the dashboard, /healthz, /readyz, /metrics, the plugin endpoint and /api',
+    )
     .option(
       '--token-file <file>',
       'bearer tokens of the plugin endpoint and /api: one per line, or YAML that declares what each may read (docs/argocd.md)',

@@ -189,8 +189,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     registration: registration && { ...registration, clock },
     addons: addons && { ...addons, clock },
     sources,
-    api,
-    leadership: elector,
+    ...{ api, reviews: hub.unguarded, leadership: elector },
     hubProblem: hub.problem,
     announcement: writesToHub(writing) ? announcementOf(settings.dataDir, election?.lease) : undefined,
     ...{ clock, log, random: Math.random },
@@ -208,6 +207,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   log.info('controller started', {
     hub: api.server,
     listen: fleet.url,
+    ...(fleet.url !== undefined && { dashboard: `${fleet.url}/` }),
     sources: sources.map(({ url }) => url),
   });
   for await (const event of fleet.events) logEvent(log, event);

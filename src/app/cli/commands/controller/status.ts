@@ -54,7 +54,9 @@ async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
   const access = { server: server ?? DEFAULT_SERVER, tokenFile };
   const status = (await callController(io, access, 'GET', 'status')) as ControllerStatus;
   io.stdout.write(
-    flags.output === 'table' ? renderStatus(status) : await renderDocument(status, flags.output),
+    flags.output === 'table'
+      ? `${renderStatus(status)}\nDashboard: ${access.server.replace(/\/+$/, '')}/ (berth dashboard says how to log in)\n`
+      : await renderDocument(status, flags.output),
   );
   const troubled =
     !status.ready ||

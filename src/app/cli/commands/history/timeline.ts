@@ -1,5 +1,6 @@
 import { HistoryReader } from '../../../../adapters/store/history-store.ts';
 import { readRecordLog } from '../../../../adapters/store/record-log.ts';
+import { summarize } from '../../../../core/publish/record/compact-record.ts';
 import type { DecisionRecord } from '../../../../core/publish/record/decision-record.ts';
 import { movedStep, tolerationSteps } from '../../../../core/timeline/decision-steps.ts';
 import { inOrder, stepsOf, type TimelineStep } from '../../../../core/timeline/timeline-step.ts';
@@ -34,7 +35,9 @@ export async function listTimeline(io: CliIo, flags: TimelineFlags): Promise<Exi
   const steps = [
     ...(placement === undefined ? recorded : stepsOf(placement, recorded, clusters)),
     ...(await tolerationsOf(reader, records.slice(-limit))),
-    ...records.map(movedStep),
+    ...records.map((record) =>
+      movedStep({ ...record, added: summarize(record.added), removed: summarize(record.removed) }),
+    ),
   ];
   const shown = inOrder(steps).slice(-limit);
   io.stdout.write(

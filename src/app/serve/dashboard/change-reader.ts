@@ -1,0 +1,147 @@
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { InputError } from '@berth/runtime/errors';
+import type { QuestionThread } from '../../../controllers/dashboard/question-thread.ts';
+import type { Assumed } from '../../../controllers/dashboard/what-if-job.ts';
+import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
+import { readRecordedHubState } from '../../../controllers/previews/recorded-hub-state.ts';
+import type { RepositoryLoop } from '../../../controllers/sources/following/repository-loop.ts';
+import { type ServeSource, sourceNameOf } from '../../../controllers/sources/progress/source-options.ts';
+import { type Sight, visibleClusters, visiblePlan } from '../../../core/dashboard/sight.ts';
+import type { Plan } from '../../../core/preview/plan.ts';
+import type { ReportedPlan } from '../../../core/preview/report/report-page.ts';
+import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { PreviewParts } from '../http/controller-http-options.ts';
+
+export interface ChangeReaderOptions {
+  readonly api: KubeApi;
+  readonly inventory: HubInventory;
+  readonly decides: 'own' | 'all';
+  readonly questions: Pick<QuestionThread, 'plan'>;
+  readonly loops: readonly RepositoryLoop[];
+  readonly sources: readonly ServeSource[];
+  readonly previews: PreviewParts | undefined;
+  readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
+  readonly hubProblem: () => string | undefined;
+  /** Grows with every change of the hub. */
+  readonly revision: () => number;
+}
+
+const FLAGS = ['drain', 'lose', 'taint', 'label', 'claim', 'score', 'add'] as const;
+const MAX_ASSUMPTIONS = 20;
+const MAX_KEPT = 20;
+/** Kinds that a plan takes from the hub instead. */
+const ON_HUB = [
+  'Placement',
+  'PlacementDecision',
+  'ManagedCluster',
+  'ManagedClusterSet',
+  'ManagedClusterSetBinding',
+  'AddOnPlacementScore',
+];
+
+/** The plan of a pull request, or of assumptions: what the report shows, as data. */
+export class ChangeReader {
+  readonly #options: ChangeReaderOptions;
+  /** Plans by question, of the newest state of the hub. */
+  readonly #kept = new Map<string, Promise<Plan>>();
+  #revision = -1;
+
+  constructor(options: ChangeReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param query `pr=12`, `pr=SOURCE/12`, or assumptions: `drain=C`, `lose=region:eu`, `add=3`, `like=C`
+   * @returns undefined if there is no such plan
+   * @throws InputError for a query that cannot be answered
+   */
+  async read(query: URLSearchParams, sight: Sight): Promise<ReportedPlan | undefined> {
+    const pullRequest = query.get('pr');
+    const found = pullRequest === null ? await this.#whatIf(query) : await this.#pullRequest(pullRequest);
+    if (found === undefined) return undefined;
+    const { outcome } = found;
+    const isHidden = sight.namespaces !== 'all' || !sight.allClusters;
+    if (!isHidden) return found;
+    // The message of a plan that failed, and problems of files, are for those who may read everything.
+    if (outcome.kind === 'unplanned') return undefined;
+    const isVisible = visibleClusters(this.#options.inventory.snapshot(), sight);
+    const plan = visiblePlan(outcome.plan, sight, isVisible);
+    return { ...found, outcome: { ...outcome, plan, problems: [] } };
+  }
+
+  async #pullRequest(text: string): Promise<ReportedPlan | undefined> {
+    const { previews, sources } = this.#options;
+    const [, name, number = ''] = /^(?:([a-z0-9-]{1,50})\/)?([1-9]\d{0,15})$/.exec(text) ?? [];
+    if (number === '')
+      throw new InputError('expected the number of a pull request, or SOURCE/NUMBER', {
+        code: 'dashboard.query',
+        subject: `pr ${text}`,
+      });
+    const names = sources.filter(({ preview }) => preview !== undefined).map(sourceNameOf);
+    for (const source of names.filter((one) => name === undefined || one === name)) {
+      const stored = await previews?.reports.read(source, `${number}.json`);
+      if (stored !== undefined) return JSON.parse(stored.toString('utf8')) as ReportedPlan;
+    }
+    return undefined;
+  }
+
+  async #whatIf(query: URLSearchParams): Promise<ReportedPlan> {
+    const assumed = FLAGS.flatMap((flag) => query.getAll(flag).map((value): Assumed => ({ flag, value })));
+    const like = query.get('like') ?? undefined;
+    if (assumed.length === 0 || assumed.length > MAX_ASSUMPTIONS)
+      throw new InputError(
+        `expected pr=NUMBER, or 1 to ${MAX_ASSUMPTIONS} of drain=CLUSTER, lose=KEY:VALUE, add=NUMBER, taint, label, claim, score`,
+        { code: 'dashboard.query', subject: 'This change' },
+      );
+    const plan = await this.#planned({ assumed, like });
+    return {
+      subject: assumed.map(({ flag, value }) => `${flag} ${value}`).join(', '),
+      outcome: { kind: 'planned', plan, problems: [], summaryOnly: false },
+      approvals: [],
+    };
+  }
+
+  #planned(asked: {
+    readonly assumed: readonly Assumed[];
+    readonly like: string | undefined;
+  }): Promise<Plan> {
+    const { revision, questions } = this.#options;
+    if (this.#revision !== revision() || this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    this.#revision = revision();
+    const key = JSON.stringify(asked);
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known;
+    const plan = questions.plan(async () => ({ kind: 'what-if', ...(await this.#question(asked)) }));
+    this.#kept.set(key, plan);
+    plan.catch(() => this.#kept.delete(key));
+    return plan;
+  }
+
+  async #question(asked: { readonly assumed: readonly Assumed[]; readonly like: string | undefined }) {
+    const { api, inventory, decides, budgetOf, loops, hubProblem } = this.#options;
+    const hub = inventory.snapshot();
+    const { records } = await readRecordedHubState(api, []);
+    const problem = hubProblem();
+    const budgets = hub.placements.flatMap((placement) => {
+      const budget = budgetOf(placement);
+      return budget === undefined ? [] : [[namespacedName(placement.metadata), budget] as const];
+    });
+    return {
+      hub,
+      job: {
+        ...{ ...asked, decides, budgets: new Map(budgets) },
+        records: 'of' in records ? records.of : new Map(),
+        notes: [
+          ...(problem === undefined ? [] : [`The last known state of the hub counts: ${problem}.`]),
+          ...('problem' in records ? [`Earlier removals are not known: ${records.problem}`] : []),
+        ],
+      },
+      workloads: loops
+        .flatMap((loop) => loop.status())
+        .flatMap(({ content }) => content?.objects ?? [])
+        .filter(({ object }) => !ON_HUB.includes(object.kind)),
+    };
+  }
+}

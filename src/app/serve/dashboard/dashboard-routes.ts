@@ -1,0 +1,265 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { BerthError, InputError, TransientError } from '@berth/runtime/errors';
+import { sha256 } from '@berth/runtime/sha256';
+import express, { type Request, type Response, Router } from 'express';
+import { DashboardReader } from '../../../controllers/dashboard/dashboard-reader.ts';
+import { QuestionThread } from '../../../controllers/dashboard/question-thread.ts';
+import { type Viewer, Viewers } from '../../../controllers/dashboard/viewers.ts';
+import type { Sight } from '../../../core/dashboard/sight.ts';
+import { ownPlacements } from '../../settings/serve-options.ts';
+import type { ControllerHttpOptions, Dashboard } from '../http/controller-http-options.ts';
+import { ChangeReader } from './change-reader.ts';
+import { LiveStreams } from './live-streams.ts';
+import { PAGE_HEADERS, PageFiles } from './page-files.ts';
+import { SessionCookie } from './session-cookie.ts';
+
+const compress = promisify(gzip);
+/** Shorter answers are not worth it. */
+const COMPRESSED_FROM_CHARS = 2_000;
+const MAX_LOGIN_BYTES = '8kb';
+
+/**
+ * The dashboard. Everybody gets the page, which is empty; what it shows needs a token of the hub, in a session cookie or as a
+ * bearer token. `/ui/api` answers in JSON what the viewer may see, `/ui/events` says that something changed.
+ */
+export function dashboardRoutes(parts: ControllerHttpOptions): Dashboard {
+  const door = new Door(parts);
+  const { reader, changes, questions } = readersOf(parts);
+  const streams = new LiveStreams(parts.options.clock, () => reader.revision);
+  const { inventory } = parts;
+  const stops = [...inventory.inputs, inventory.decisions].map(({ store }) =>
+    store.onChange(() => streams.changed()),
+  );
+  const files = new PageFiles();
+  const routes = express();
+  routes.disable('x-powered-by').disable('etag');
+  routes.use((_request, response, next) => {
+    response.set({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
+    next();
+  });
+  for (const path of ['/', '/p/:namespace/:name', '/c/:name', '/change'])
+    routes.get(path, (request, response) => files.send(undefined, request, response));
+  for (const name of ['app.js', 'app.css'])
+    routes.get(`/ui/${name}`, (request, response) => files.send(name, request, response));
+  routes.use('/ui/session', sessionRoutes(door));
+  routes.get('/ui/events', (request, response) =>
+    door.admit(request, response, async ({ username }, isStill) => {
+      if (!streams.add({ response, username, isAllowed: isStill }))
+        response.status(503).json({ message: 'too many pages are open' });
+    }),
+  );
+  routes.use('/ui/api', apiRoutes(door, reader, changes));
+  routes.use((request, response) => {
+    response.status(404).json({ message: `nothing is served at ${request.method} ${request.path}` });
+  });
+  routes.use(failed);
+  return {
+    handle: (request, response) => void routes(request, response),
+    close: async () => {
+      for (const stop of stops) stop();
+      streams.close();
+      await questions.close();
+    },
+  };
+}
+
+function readersOf(parts: ControllerHttpOptions) {
+  const { options, inventory, publishedPlacements: published, loops, previews } = parts;
+  const { dataDir, clock, sources } = options;
+  const decides = options.schedule === 'upstream' ? ('own' as const) : ownPlacements(options);
+  const questions = new QuestionThread(clock);
+  const api = options.api;
+  const reader = new DashboardReader({
+    ...{ api, inventory, published, decides, questions },
+    ...{ historyDir: `${dataDir}/history`, timeline: parts.timeline },
+  });
+  const { budgetOf, hubProblem } = parts;
+  const changes = new ChangeReader({
+    ...{ api, inventory, decides, questions, loops, sources, previews, budgetOf, hubProblem },
+    revision: () => reader.revision,
+  });
+  return { reader, changes, questions };
+}
+
+/** Who may look. */
+class Door {
+  readonly #parts: ControllerHttpOptions;
+  readonly #viewers: Viewers;
+  readonly cookie: SessionCookie;
+
+  constructor(parts: ControllerHttpOptions) {
+    this.#parts = parts;
+    const { api, reviews = api, clock, dataDir, http } = parts.options;
+    const { placements } = parts.inventory;
+    this.#viewers = new Viewers(reviews, clock, () =>
+      placements.store.list().map(({ metadata }) => metadata.namespace ?? ''),
+    );
+    const isSecure = http?.tls !== undefined || http?.publicUrl?.startsWith('https:') === true;
+    this.cookie = new SessionCookie(`${dataDir}/dashboard/session-key`, isSecure);
+  }
+
+  get nowMs(): number {
+    return this.#parts.options.clock.now();
+  }
+
+  /** @throws the errors of the hub */
+  identify(token: string): Promise<Viewer | undefined> {
+    return this.#viewers.identify(token);
+  }
+
+  /** Answers 401 without a token of the hub; else `serve` answers. */
+  async admit(
+    request: Request,
+    response: Response,
+    serve: (viewer: Viewer, isStill: () => Promise<boolean>) => Promise<void>,
+  ): Promise<void> {
+    const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+    const token = bearer ?? this.cookie.open(request, this.nowMs);
+    const viewer = token === undefined ? undefined : await this.identify(token);
+    if (token === undefined || viewer === undefined)
+      response.status(401).json({ message: 'log in with a token of the hub' });
+    else await serve(viewer, async () => (await this.identify(token)) !== undefined);
+  }
+
+  log(message: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#parts.options.log.info(message, fields);
+  }
+}
+
+/** `POST` logs in with `{token}`, `DELETE` logs out, `GET` says who is logged in. */
+function sessionRoutes(door: Door): Router {
+  const session = Router();
+  session.get('/', (request, response) =>
+    door.admit(request, response, async ({ username, sight }) => {
+      response.json({ username, allClusters: sight.allClusters, allNamespaces: sight.namespaces === 'all' });
+    }),
+  );
+  session.use(refuseOtherSites);
+  session.post('/', express.json({ limit: MAX_LOGIN_BYTES }), async (request, response) => {
+    const { token } = (request.body ?? {}) as { readonly token?: unknown };
+    const given = typeof token === 'string' ? token.trim() : '';
+    const viewer = /^[\x21-\x7e]+$/.test(given) ? await door.identify(given) : undefined;
+    const header = viewer && door.cookie.seal(given, door.nowMs);
+    if (viewer === undefined) response.status(401).json({ message: 'the hub does not know this token' });
+    else if (header === undefined)
+      response.status(400).json({ message: 'the token is too long for a cookie: use a shorter one' });
+    else {
+      door.log('logged in to the dashboard', { user: viewer.username });
+      response.set('set-cookie', header).json({ username: viewer.username });
+    }
+  });
+  session.delete('/', (_request, response) => {
+    response.set('set-cookie', door.cookie.end()).status(204).end();
+  });
+  return session;
+}
+
+/**
+ * Refuses what another site could make a browser send: forms cannot send JSON, and browsers say where a request comes from. The
+ * cookie is not sent then either.
+ */
+function refuseOtherSites(request: Request, response: Response, next: () => void): void {
+  const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers;
+  const isForeign =
+    (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== request.headers.host)) ||
+    site !== 'same-origin';
+  if (isForeign) response.status(403).json({ message: 'this request comes from another site' });
+  else if (request.method === 'POST' && request.is('application/json') === false)
+    response.status(415).json({ message: 'expected application/json' });
+  else next();
+}
+
+function apiRoutes(door: Door, reader: DashboardReader, changes: ChangeReader): Router {
+  const api = Router();
+  const fleets = new KeptJson();
+  const answer = (path: string, find: (request: Request, sight: Sight) => unknown): void => {
+    api.get(path, (request, response) =>
+      door.admit(request, response, async ({ sight }) => {
+        const found = await find(request, sight);
+        if (found === undefined) response.status(404).json({ message: 'there is nothing that you may see' });
+        else await sendJson(request, response, Buffer.isBuffer(found) ? found : JSON.stringify(found));
+      }),
+    );
+  };
+  answer('/fleet', (_request, sight) => fleets.get(sight, reader.revision, () => reader.fleet(sight)));
+  answer('/story', async (_request, sight) => ({ steps: await reader.story(sight) }));
+  answer('/placements/:namespace/:name', (request, sight) => reader.placement(refOf(request), sight));
+  answer('/placements/:namespace/:name/history', (request, sight) => reader.history(refOf(request), sight));
+  answer('/placements/:namespace/:name/causes', async (request, sight) => {
+    const causes = await reader.causes(refOf(request), sight);
+    return causes && Object.fromEntries(causes);
+  });
+  answer('/placements/:namespace/:name/clusters/:cluster', (request, sight) =>
+    reader.pair(refOf(request), String(request.params['cluster']), sight),
+  );
+  answer('/clusters/:name', (request, sight) => reader.cluster(String(request.params['name']), sight));
+  answer('/change', (request, sight) =>
+    changes.read(new URLSearchParams(request.url.split('?')[1] ?? ''), sight),
+  );
+  return api;
+}
+
+function refOf({ params }: Request): { readonly namespace: string; readonly name: string } {
+  return { namespace: String(params['namespace']), name: String(params['name']) };
+}
+
+/** The large answer that all viewers with the same sight share, until something changes. */
+class KeptJson {
+  readonly #kept = new Map<string, { readonly revision: number; readonly json: Promise<Buffer> }>();
+
+  get(sight: Sight, revision: number, make: () => unknown): Promise<Buffer> {
+    const { allClusters, namespaces } = sight;
+    const key = JSON.stringify([allClusters, namespaces === 'all' ? 'all' : [...namespaces].sort()]);
+    const known = this.#kept.get(key);
+    if (known?.revision === revision) return known.json;
+    for (const [other, one] of this.#kept) if (one.revision !== revision) this.#kept.delete(other);
+    const json = compress(JSON.stringify(make()), { level: 5 });
+    this.#kept.set(key, { revision, json });
+    return json;
+  }
+}
+
+/** @param body text, or gzipped text */
+async function sendJson(request: Request, response: Response, body: string | Buffer): Promise<void> {
+  response.type('json').set('vary', 'accept-encoding');
+  const isZipped = typeof body !== 'string';
+  const takesGzip = request.acceptsEncodings('gzip') !== false;
+  const sent =
+    isZipped && !takesGzip
+      ? await promisify((await import('node:zlib')).gunzip)(body)
+      : !isZipped && takesGzip && body.length > COMPRESSED_FROM_CHARS
+        ? await compress(body)
+        : body;
+  if (takesGzip && typeof sent !== 'string') {
+    const tag = `"${sha256(sent.toString('latin1')).slice(0, 16)}"`;
+    response.set({ 'content-encoding': 'gzip', etag: tag, 'cache-control': 'private, no-cache' });
+    if (request.headers['if-none-match'] === tag) return void response.status(304).end();
+  }
+  response.send(sent);
+}
+
+/** Messages of Berth's own errors are for the viewer; others are not. */
+function failed(error: unknown, _request: Request, response: Response, next: (error: unknown) => void): void {
+  if (response.headersSent) return next(error);
+  const [status, message]: readonly [number, string] =
+    error instanceof TransientError
+      ? [503, error.message]
+      : error instanceof InputError && error.code.startsWith('kube.')
+        ? [
+            503,
+            `Berth may not ask the hub this: ${error.message}. berth serve --print-rbac prints its rights`,
+          ]
+        : error instanceof BerthError
+          ? [400, error.message]
+          : isClientError(error)
+            ? [400, 'this request cannot be read']
+            : [500, 'internal error'];
+  response.status(status).json({ message });
+}
+
+/** Of express' parser of bodies and paths. */
+function isClientError(error: unknown): boolean {
+  const status = (error as { readonly status?: unknown } | null)?.status;
+  return typeof status === 'number' && status >= 400 && status < 500;
+}

@@ -1,0 +1,93 @@
+import { Callers, KeptAnswers } from '@berth/access/server/ask-hub';
+import { type KindInfo, MANAGED_CLUSTER, PLACEMENT, SUBJECT_ACCESS_REVIEW } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { TransientError } from '@berth/runtime/errors';
+import pLimit from 'p-limit';
+import type { Sight } from '../../core/dashboard/sight.ts';
+
+/** Somebody who looks at the dashboard, as the hub knows him. */
+export interface Viewer {
+  readonly username: string;
+  readonly sight: Sight;
+}
+
+type HubUser = NonNullable<Awaited<ReturnType<Callers['identify']>>>;
+
+/** Reviews of one viewer at the same time. */
+const REVIEWS_AT_ONCE = 10;
+/** Tokens that are asked about at the same time; anybody can send some. */
+const MAX_IDENTIFYING = 50;
+
+/**
+ * Asks the hub who has a token (TokenReview), and what he may see (SubjectAccessReview): the placements that he may `get`, and all
+ * clusters if he may `list` them. Answers count for ten seconds.
+ */
+export class Viewers {
+  readonly #hub: KubeApi;
+  readonly #namespaces: () => Iterable<string>;
+  readonly #callers: Callers;
+  readonly #sights: KeptAnswers<Sight>;
+  #identifying = 0;
+
+  /** @param namespaces those that have placements */
+  constructor(hub: KubeApi, clock: Clock, namespaces: () => Iterable<string>) {
+    this.#hub = hub;
+    this.#namespaces = namespaces;
+    this.#callers = new Callers(hub, clock);
+    this.#sights = new KeptAnswers(clock);
+  }
+
+  /**
+   * @returns undefined if the token is none of the hub
+   * @throws TransientError when too many ask, and the errors of the API
+   */
+  async identify(token: string): Promise<Viewer | undefined> {
+    if (this.#identifying >= MAX_IDENTIFYING)
+      throw new TransientError('too many people log in at the same time', {
+        code: 'dashboard.busy',
+        subject: 'Dashboard',
+      });
+    this.#identifying++;
+    try {
+      const user = await this.#callers.identify(token);
+      if (user === undefined) return undefined;
+      const sight = await this.#sights.get(JSON.stringify(user), () => this.#sightOf(user));
+      return { username: user.username, sight };
+    } finally {
+      this.#identifying--;
+    }
+  }
+
+  async #sightOf(user: HubUser): Promise<Sight> {
+    const [allClusters, everywhere] = await Promise.all([
+      this.#may(user, 'list', MANAGED_CLUSTER),
+      this.#may(user, 'get', PLACEMENT),
+    ]);
+    if (everywhere) return { allClusters, namespaces: 'all' };
+    const limit = pLimit(REVIEWS_AT_ONCE);
+    const asked = [...new Set(this.#namespaces())].map((namespace) =>
+      limit(async () => ((await this.#may(user, 'get', PLACEMENT, namespace)) ? [namespace] : [])),
+    );
+    return { allClusters, namespaces: new Set((await Promise.all(asked)).flat()) };
+  }
+
+  /** @param namespace absent: everywhere */
+  async #may(user: HubUser, verb: string, { group, plural }: KindInfo, namespace?: string): Promise<boolean> {
+    const { username, ...rest } = user;
+    const review = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      metadata: { name: '' },
+      spec: {
+        ...{ user: username, ...rest },
+        resourceAttributes: { verb, group, resource: plural, ...(namespace !== undefined && { namespace }) },
+      },
+    };
+    const { status } = (await this.#hub.create(SUBJECT_ACCESS_REVIEW, review)) as KubeObject & {
+      readonly status?: { readonly allowed?: boolean };
+    };
+    return status?.allowed === true;
+  }
+}

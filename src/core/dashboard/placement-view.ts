@@ -1,0 +1,87 @@
+import type { Placement } from '@berth/ocm/kind/placement';
+import { type DecisionTable, decisionTable } from '@berth/placement/explain/text/decision-table';
+import type { PlacementExplanation } from '@berth/placement/explain/verdict/explanation';
+import type { CompactRecord } from '../publish/record/compact-record.ts';
+import type { TimelineStep } from '../timeline/timeline-step.ts';
+import { holdCode, activeHold, splitRemedy } from '../publish/approval/approval-code.ts';
+import { type Sight, visibleTable } from './sight.ts';
+
+/** What the screen of a placement shows. Plain JSON. */
+export interface PlacementView {
+  /** RFC 3339. */
+  readonly now: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The decision as it is now: what `berth explain` and the report of a pull request show. */
+  readonly table: DecisionTable;
+  /** `3 of 40 clusters selected; 25 lack label tier=gold` */
+  readonly summary: string;
+  readonly hints: readonly string[];
+  /** The published clusters, in the order of the pages. */
+  readonly published: readonly string[];
+  /** RFC 3339: when a toleration runs out. Absent: none does. */
+  readonly reschedulesAt?: string | undefined;
+  /** Absent: nothing is held. */
+  readonly held?: PlacementHold | undefined;
+}
+
+export interface PlacementHold {
+  readonly reason: string;
+  readonly message: string;
+  /** Approves the change on the command line; absent for a hold that ends by itself. */
+  readonly command?: string | undefined;
+  /** What an approval adds and removes. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** The history of a placement. The newest first. */
+export interface HistoryView {
+  readonly records: readonly CompactRecord[];
+  readonly steps: readonly TimelineStep[];
+}
+
+export function placementView(
+  explanation: PlacementExplanation,
+  {
+    placement,
+    published,
+    now,
+  }: { readonly placement: Placement; readonly published: readonly string[]; readonly now: string },
+  { sight, isVisible }: { readonly sight: Sight; readonly isVisible: (cluster: string) => boolean },
+): PlacementView {
+  const { summary, hints, reschedulesAt, selected } = explanation;
+  const { namespace, name } = explanation.placement;
+  const wanted = selected.map(({ cluster }) => cluster);
+  return {
+    ...{ now, namespace, name },
+    table: visibleTable(decisionTable(explanation), isVisible),
+    summary,
+    // A hint proposes names of objects that exist.
+    hints: sight.allClusters ? hints : [],
+    published,
+    ...(reschedulesAt !== undefined && { reschedulesAt }),
+    ...holdOf(placement, published, wanted),
+  };
+}
+
+function holdOf(
+  placement: Placement,
+  published: readonly string[],
+  wanted: readonly string[],
+): { readonly held?: PlacementHold } {
+  const condition = activeHold(placement);
+  if (condition === undefined) return {};
+  const { namespace = '', name } = placement.metadata;
+  const code = holdCode(condition.message);
+  const [before, after] = [new Set(published), new Set(wanted)];
+  return {
+    held: {
+      reason: condition.reason,
+      message: splitRemedy(condition.message)[0],
+      ...(code !== undefined && { command: `berth release ${namespace}/${name} --token ${code}` }),
+      added: wanted.filter((cluster) => !before.has(cluster)),
+      removed: published.filter((cluster) => !after.has(cluster)),
+    },
+  };
+}

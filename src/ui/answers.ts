@@ -1,0 +1,127 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** What the server said to a question. */
+export interface Answer<T> {
+  /** Stays while the same question is asked again. */
+  readonly data: T | undefined;
+  /** A sentence; undefined while there is none. */
+  readonly problem: string | undefined;
+  readonly isLoading: boolean;
+}
+
+/** Answers of this visit, so that the way back shows at once what was there. */
+const known = new Map<string, unknown>();
+const MAX_KNOWN = 50;
+
+/** The number of the last change that the server announced. */
+let revision = '';
+const listeners = new Set<() => void>();
+let onLoggedOut: () => void = () => undefined;
+
+/**
+ * Asks for JSON, and again when something changed.
+ * @param path below `/ui/api`; undefined: nothing is asked
+ * @param isLive false: what was asked stays as it is
+ */
+export function useAnswer<T>(path: string | undefined, isLive = true): Answer<T> {
+  const [, redraw] = useState(0);
+  const [problem, setProblem] = useState<{ readonly path: string; readonly text: string }>();
+  useEffect(() => {
+    if (path === undefined) return;
+    let isOver = false;
+    const ask = async (): Promise<void> => {
+      try {
+        const data = await askServer(path);
+        if (known.size >= MAX_KNOWN && !known.has(path)) known.delete([...known.keys()][0] ?? '');
+        known.set(path, data);
+        if (!isOver) setProblem(undefined);
+      } catch (error) {
+        if (!isOver) setProblem({ path, text: error instanceof Error ? error.message : String(error) });
+      }
+      if (!isOver) redraw((count) => count + 1);
+    };
+    void ask();
+    const again = (): void => void ask();
+    if (isLive) listeners.add(again);
+    return () => {
+      isOver = true;
+      listeners.delete(again);
+    };
+  }, [path, isLive]);
+  const data = path === undefined ? undefined : (known.get(path) as T | undefined);
+  const text = problem?.path === path ? problem?.text : undefined;
+  return { data, problem: text, isLoading: path !== undefined && data === undefined && text === undefined };
+}
+
+/** @throws Error with a sentence for the viewer */
+async function askServer(path: string): Promise<unknown> {
+  const response = await fetch(`/ui/api${path}`).catch(() => undefined);
+  if (response === undefined) throw new Error('Berth does not answer.');
+  if (response.status === 401) onLoggedOut();
+  const body = (await response.json().catch(() => ({}))) as { readonly message?: string };
+  if (!response.ok) throw new Error(body.message ?? `Berth answered ${response.status}.`);
+  return body;
+}
+
+export interface Session {
+  readonly username: string;
+  readonly allClusters: boolean;
+  readonly allNamespaces: boolean;
+}
+
+/** @returns undefined if nobody is logged in */
+export async function readSession(): Promise<Session | undefined> {
+  const response = await fetch('/ui/session').catch(() => undefined);
+  return response?.ok === true ? ((await response.json()) as Session) : undefined;
+}
+
+/** @returns why not; undefined if it worked */
+export async function logIn(token: string): Promise<string | undefined> {
+  const response = await fetch('/ui/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token }),
+  }).catch(() => undefined);
+  if (response?.ok === true) return undefined;
+  const { message } = ((await response?.json().catch(() => ({}))) ?? {}) as { readonly message?: string };
+  return message ?? 'Berth does not answer.';
+}
+
+export async function logOut(): Promise<void> {
+  await fetch('/ui/session', { method: 'DELETE' }).catch(() => undefined);
+  known.clear();
+}
+
+/** Two hundred pages that hear of a change ask within this time, not all at once. */
+const SPREAD_MS = 1_500;
+
+/**
+ * Hears of changes while the page is seen: browsers have few connections to one server.
+ * @param loggedOut called when the server knows nobody any more
+ * @returns a function that ends it
+ */
+export function followChanges(onState: (isLive: boolean) => void, loggedOut: () => void): () => void {
+  onLoggedOut = loggedOut;
+  let source: EventSource | undefined;
+  const open = (): void => {
+    source = new EventSource('/ui/events');
+    source.addEventListener('open', () => onState(true));
+    source.addEventListener('error', () => onState(false));
+    source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
+      const isFirst = revision === '';
+      if (data === revision) return;
+      revision = data;
+      if (!isFirst) setTimeout(() => listeners.forEach((again) => again()), Math.random() * SPREAD_MS);
+    });
+  };
+  const follow = (): void => {
+    source?.close();
+    if (document.visibilityState === 'visible') open();
+  };
+  document.addEventListener('visibilitychange', follow);
+  follow();
+  return () => {
+    document.removeEventListener('visibilitychange', follow);
+    source?.close();
+  };
+}

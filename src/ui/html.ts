@@ -1,0 +1,26 @@
+import { html as elements } from 'htm/preact';
+import type { ComponentChildren } from 'preact';
+
+/** Templates of elements: `html\`<p>${text}</p>\``. Text in them is text, never mark-up. */
+export const html = elements as (
+  strings: TemplateStringsArray,
+  ...values: readonly unknown[]
+) => ComponentChildren;
+
+/** Local time, to the second; the date too unless it is today. */
+export function momentText(at: string | undefined): string {
+  const date = new Date(at ?? '');
+  if (Number.isNaN(date.getTime())) return 'at an unknown time';
+  const time = date.toTimeString().slice(0, 8);
+  return date.toDateString() === new Date().toDateString() ? time : `${dateText(date)} ${time}`;
+}
+
+function dateText(date: Date): string {
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** `1 cluster`, `1,204 clusters` */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
