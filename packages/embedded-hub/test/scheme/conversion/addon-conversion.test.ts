@@ -7,6 +7,8 @@ const GROUP = 'addon.open-cluster-management.io';
 const CONVERSIONS: GivenKinds['conversions'] = OCM_HUB_KINDS.conversions;
 const NAMESPACE = `${GROUP}/v1alpha1-install-namespace`;
 
+const RELATED = { relatedObjects: [{ group: 'a', resource: 'b', namespace: 's', name: 'n' }] };
+
 /** As OCM's webhook converts them: both directions give the other side. */
 const CASES = [
   {
@@ -34,10 +36,10 @@ const CASES = [
     },
   },
   {
-    name: 'the namespace of an instance',
+    name: 'the namespace of an instance, and its related objects',
     kind: 'ManagedClusterAddOn',
-    v1alpha1: { metadata: { annotations: { a: 'b' } }, spec: { installNamespace: 'here' } },
-    v1beta1: { metadata: { annotations: { a: 'b', [NAMESPACE]: 'here' } }, spec: {} },
+    v1alpha1: { metadata: { annotations: { a: 'b' } }, spec: { installNamespace: 'here' }, status: RELATED },
+    v1beta1: { metadata: { annotations: { a: 'b', [NAMESPACE]: 'here' } }, spec: {}, status: RELATED },
   },
   {
     name: 'registrations and references of an instance',
