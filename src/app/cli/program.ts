@@ -28,6 +28,7 @@ import { getTokenCommand } from './commands/installation/get-token.ts';
 import { initCommand } from './commands/installation/init.ts';
 import { joinCommand } from './commands/installation/join.ts';
 import { unjoinCommand } from './commands/installation/unjoin.ts';
+import { mcpCommand } from './commands/mcp/mcp.ts';
 import { explainCommand } from './commands/placements/explain.ts';
 import {
   getDecisionsCommand,
@@ -74,7 +75,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'unjoin',
     'clean',
   ],
-  'Run:': ['serve', 'agent', 'hub', 'accounts', 'score-provider', 'argocd'],
+  'Run:': ['serve', 'agent', 'hub', 'accounts', 'score-provider', 'argocd', 'mcp'],
   'More:': ['replay', 'simulate', 'completion', 'version'],
 };
 
@@ -127,6 +128,7 @@ export const COMMANDS: readonly CliCommand[] = [
   proxyCommands,
   accountCommands,
   historyCommand,
+  mcpCommand,
   replayCommand,
   releaseCommand,
   reconcileCommand,
