@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { MANAGED_SERVICE_ACCOUNT, managedServiceAccounts } from '@berth/access/addon/managed-serviceaccount';
+import { ClusterProfiles } from '@berth/access/server/cluster-profiles';
 import { runAccountAgent } from '@berth/access/agent/run-account-agent';
 import {
   CLUSTER_MANAGEMENT_ADDON,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_ADDON,
+  MANAGED_CLUSTER_SET_BINDING,
   ROLE_BINDING,
   SECRET,
   SERVICE_ACCOUNT,
@@ -20,13 +24,15 @@ import { systemClock as clock } from '@berth/runtime/clock/system-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asAccount, managedAccount } from '../../packages/access/test/account-world.ts';
+import { runCli } from '../../src/app/cli/program.ts';
+import { makeCliIo } from '../app/cli-harness.ts';
 import { CONTROL_PLANE_PROGRAMS } from './peers/control-plane.ts';
 import { freePort } from './peers/free-port.ts';
 import { type PeerProcess, startPeer } from './peers/peer-process.ts';
-import { hasPeers } from './peers/peer-programs.ts';
+import { hasPeers, peerProgram } from './peers/peer-programs.ts';
 import { RealHub } from './peers/real-hub.ts';
 
-const PROGRAMS = [...CONTROL_PLANE_PROGRAMS, 'kube-controller-manager', 'access/msa'];
+const PROGRAMS = [...CONTROL_PLANE_PROGRAMS, 'kube-controller-manager', 'access/msa', 'access/cp-creds'];
 const ADDON = 'managed-serviceaccount';
 const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
 const AGENT = { namespace: ADDON_NAMESPACE, name: 'managed-serviceaccount-agent' };
@@ -48,7 +54,7 @@ describe.skipIf(!hasPeers(...PROGRAMS))("Berth's agent of accounts, with OCM's m
     const caFile = join(folder, 'ca.pem');
     writeFileSync(caFile, authority.certPem);
     hub = await RealHub.start([`--client-ca-file=${caFile}`]);
-    for (const crd of ocmCrds(['authentication.open-cluster-management.io']))
+    for (const crd of ocmCrds(['authentication.open-cluster-management.io', 'multicluster.x-k8s.io']))
       await hub.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
     await hub.until(
       async () => (await hub.api.list(MANAGED_SERVICE_ACCOUNT).catch(() => undefined)) !== undefined,
@@ -147,6 +153,57 @@ describe.skipIf(!hasPeers(...PROGRAMS))("Berth's agent of accounts, with OCM's m
     await hub.until(async () => (await tokenOf()) !== token);
     expect((await reviewToken(hub.api, (await tokenOf()) ?? ''))?.username).toBe(user);
     expect(JSON.stringify(log.entries)).not.toContain(token.split('.')[2]);
+  });
+
+  it('gives its token to the plugin of OCM for the namespaces to which a set is bound', async () => {
+    const apiVersion = 'cluster.open-cluster-management.io/v1beta2';
+    const place = { namespace: 'default', name: 'edge' };
+    await hub.create(
+      {
+        ...{ apiVersion, kind: 'ManagedClusterSet', metadata: { name: 'edge' } },
+        spec: { clusterSelector: { selectorType: 'LabelSelector', labelSelector: {} } },
+      },
+      { apiVersion, kind: 'ManagedClusterSetBinding', metadata: place, spec: { clusterSet: 'edge' } },
+    );
+    const bound = { type: 'Bound', status: 'True', reason: 'ClusterSetBound', message: '' };
+    const conditions = [{ ...bound, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+    const ofStatus = { subresource: 'status' } as const;
+    await hub.api.mergePatch(MANAGED_CLUSTER_SET_BINDING, place, { status: { conditions } }, ofStatus);
+    const labels = { 'authentication.open-cluster-management.io/sync-to-clusterprofile': 'true' };
+    await hub.api.mergePatch(MANAGED_SERVICE_ACCOUNT, KEY, { metadata: { labels } });
+    const profiles = new ClusterProfiles({
+      ...{ hub: hub.api, namespace: 'default', clock, random: Math.random, log, signal: stop.signal },
+    });
+    void profiles.run();
+    const copy = { namespace: 'default', name: 'cluster1-deployer' };
+    await hub.until(async () => (await hub.api.get(SECRET, copy)) !== undefined);
+    const info = {
+      ...{ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential' },
+      spec: { interactive: false, cluster: { server: 'https://x', config: { clusterName: 'cluster1' } } },
+    };
+    const env = {
+      ...process.env,
+      ...{
+        KUBECONFIG: hub.plane.kubeconfig,
+        NAMESPACE: 'default',
+        KUBERNETES_EXEC_INFO: JSON.stringify(info),
+      },
+    };
+    const { stdout } = await promisify(execFile)(
+      peerProgram('access/cp-creds'),
+      ['--managed-serviceaccount=deployer'],
+      { env },
+    );
+    const printed = JSON.parse(stdout) as { readonly status: { readonly token: string } };
+    const token = (await tokenOf()) ?? '';
+    expect(printed.status.token).toBe(token);
+    const own = makeCliIo({ env });
+    expect(await runCli(['credentials', '--managed-serviceaccount', 'deployer'], own.io)).toBe(0);
+    expect(JSON.parse(own.stdout())).toMatchObject({
+      apiVersion: info.apiVersion,
+      kind: info.kind,
+      status: { token },
+    });
   });
 
   it('lets all go with an account whose time is over, as the manager says', async () => {

@@ -15,7 +15,7 @@ import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { namespace } from './access-world.ts';
 
 const IMAGE = 'example/berth:latest';
-const SYSTEM = 'open-cluster-management-hub';
+export const SYSTEM = 'open-cluster-management-hub';
 export const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
 const AGENT = { namespace: ADDON_NAMESPACE, name: 'managed-serviceaccount-agent' };
 
@@ -52,6 +52,7 @@ export async function asAccount(
 export async function withAccounts(
   test: (world: AccountWorld) => Promise<void>,
   clusters: readonly string[] = ['cluster1'],
+  withProfiles = false,
 ): Promise<void> {
   const log = new SilentLogger();
   const files: { of?: ReadonlyMap<string, string> } = {};
@@ -70,7 +71,7 @@ export async function withAccounts(
     async (world) => {
       files.of = world.kubeconfigs.clusters;
       await namespace(world.hub, SYSTEM);
-      for (const object of accountHubObjects({ namespace: SYSTEM, image: IMAGE })) {
+      for (const object of accountHubObjects({ namespace: SYSTEM, image: IMAGE, withProfiles })) {
         const kind = await world.hub.resolve(object.apiVersion, object.kind);
         if (kind !== undefined && object.kind !== 'CustomResourceDefinition')
           await world.hub.apply(kind, object, { fieldManager: 'test' });
@@ -81,7 +82,10 @@ export async function withAccounts(
         world.kubeconfigs.hub,
       );
       world.run((signal) =>
-        runAccountManager({ hub: manager.api, image: IMAGE, clock, random: Math.random, log, signal }),
+        runAccountManager({
+          ...{ hub: manager.api, image: IMAGE, clock, random: Math.random, log, signal },
+          profiles: withProfiles ? { namespace: SYSTEM } : undefined,
+        }),
       );
       for (const name of clusters) {
         const cluster = world.clusters.get(name);

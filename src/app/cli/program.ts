@@ -42,6 +42,7 @@ import { testCommand } from './commands/placements/test.ts';
 import { previewDoctorCommand } from './commands/preview/doctor.ts';
 import { previewInstallCommand } from './commands/preview/install.ts';
 import { accountCommands } from './commands/proxy/accounts.ts';
+import { credentialsCommand } from './commands/proxy/credentials.ts';
 import { proxyCommands } from './commands/proxy/proxy.ts';
 import { runCommands } from './commands/run-commands.ts';
 import { scoreProviderCommand, scoreProviderPrometheusCommand } from './commands/score-provider.ts';
@@ -76,7 +77,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'clean',
   ],
   'Run:': ['serve', 'agent', 'hub', 'accounts', 'score-provider', 'argocd', 'mcp'],
-  'More:': ['replay', 'simulate', 'completion', 'version'],
+  'More:': ['replay', 'simulate', 'completion', 'credentials', 'version'],
 };
 
 /** Every `berth` command, in the order of `berth --help`. */
@@ -127,6 +128,7 @@ export const COMMANDS: readonly CliCommand[] = [
   statusCommand,
   proxyCommands,
   accountCommands,
+  credentialsCommand,
   historyCommand,
   mcpCommand,
   replayCommand,

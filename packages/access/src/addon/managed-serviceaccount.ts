@@ -16,6 +16,7 @@ import { LEASE_RULE, podProcess } from './pod-process.ts';
 /** The add-on, under OCM's name. */
 export const MANAGED_SERVICE_ACCOUNTS = 'managed-serviceaccount';
 const GROUP = 'authentication.open-cluster-management.io';
+const PROFILES = 'multicluster.x-k8s.io';
 export const MANAGED_SERVICE_ACCOUNT = kind(GROUP, 'v1beta1', 'ManagedServiceAccount', 'Namespaced');
 /** `true` on the accounts in clusters and the Secrets on the hub that belong to a ManagedServiceAccount. */
 export const MANAGED_LABEL = `${GROUP}/is-managed-serviceaccount`;
@@ -95,29 +96,56 @@ export function managedServiceAccountsAddOn(): KubeObject {
 export function accountHubObjects({
   namespace,
   image,
+  withProfiles = false,
 }: {
   readonly namespace: string;
   readonly image: string;
+  /** It writes ClusterProfiles, and copies tokens beside them. */
+  readonly withProfiles?: boolean;
 }): readonly KubeObject[] {
   return [
-    ...(ocmCrds([GROUP]) as unknown as readonly KubeObject[]),
+    ...(ocmCrds([GROUP, ...(withProfiles ? [PROFILES] : [])]) as unknown as readonly KubeObject[]),
     agentRole(),
     ...podProcess({
       ...{ namespace, name: MANAGED_SERVICE_ACCOUNTS, roleName: MANAGER_ROLE, image },
-      args: ['accounts', 'serve', '--image', image],
+      args: [
+        ...['accounts', 'serve', '--image', image],
+        ...(withProfiles ? ['--cluster-profiles', '--namespace', namespace] : []),
+      ],
       clusterRules: [
         ...managerRules(CLIENT_SIGNER),
         { apiGroups: [GROUP], resources: ['managedserviceaccounts'], verbs: ['list', 'watch', 'delete'] },
         { apiGroups: [RBAC], resources: ['rolebindings'], verbs: ['create', 'patch'] },
         { apiGroups: [RBAC], resources: ['clusterroles'], resourceNames: [AGENT_ROLE], verbs: ['bind'] },
+        ...(withProfiles ? PROFILE_RULES : []),
       ],
-      rules: [],
+      rules: withProfiles ? [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }] : [],
       container: { name: 'manager' },
       spec: { replicas: 1, strategy: { type: 'Recreate' } },
     }),
     managedServiceAccountsAddOn(),
   ];
 }
+
+const PROFILE_RULES: readonly object[] = [
+  {
+    apiGroups: ['cluster.open-cluster-management.io'],
+    ...{ resources: ['managedclustersets', 'managedclustersetbindings'], verbs: ['list', 'watch'] },
+  },
+  {
+    apiGroups: [PROFILES],
+    resources: ['clusterprofiles'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { apiGroups: [PROFILES], resources: ['clusterprofiles/status'], verbs: ['patch'] },
+  // As owners of Secrets that block their deletion, where a hub checks that.
+  { apiGroups: [PROFILES], resources: ['clusterprofiles/finalizers'], verbs: ['update'] },
+  {
+    apiGroups: [''],
+    resources: ['secrets'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
+  },
+];
 
 /** Of an agent, in the namespace of its cluster on the hub. Source: managed-serviceaccount 0.10.0 `pkg/addon/manager/addon.go`. */
 export function agentRole(): KubeObject {

@@ -14,11 +14,14 @@ import {
   managedServiceAccounts,
   managedServiceAccountsAddOn,
 } from '../addon/managed-serviceaccount.ts';
+import { ClusterProfiles } from './cluster-profiles.ts';
 
 export interface AccountManagerOptions {
   readonly hub: KubeApi;
   /** Of the agent's container. */
   readonly image: string;
+  /** With it, ClusterProfiles are written; the namespace is that of the user server's ConfigMap. */
+  readonly profiles?: { readonly namespace: string } | undefined;
   readonly clock: SleepingClock;
   readonly random: () => number;
   readonly log: Logger;
@@ -31,11 +34,15 @@ export interface AccountManagerOptions {
  * @throws the errors of the API
  */
 export async function runAccountManager(options: AccountManagerOptions): Promise<void> {
-  const { hub, image, clock, random, log, signal } = options;
+  const { hub, image, profiles, clock, random, log, signal } = options;
   const addOns = [managedServiceAccounts({ image })];
   const manager = createAddOnManager({ addOns, hub, clock, random, log });
   await createIfAbsent(hub, CLUSTER_MANAGEMENT_ADDON, managedServiceAccountsAddOn());
-  await Promise.all([manager.run(signal), deleteExpired(options)]);
+  await Promise.all([
+    manager.run(signal),
+    deleteExpired(options),
+    ...(profiles === undefined ? [] : [new ClusterProfiles({ ...options, ...profiles }).run()]),
+  ]);
 }
 
 /** Source of the rule: managed-serviceaccount 0.10.0 `pkg/addon/commoncontroller/ephemeral_identity_controller.go`. */

@@ -45,9 +45,11 @@ const OWN: Readonly<Record<string, (at: OwnPlace) => Promise<readonly KubeObject
     const { hubObjects } = await import('@berth/access/addon/hub-objects');
     return hubObjects({ namespace, image, publicUrl: String(publicUrl), agentAddress });
   },
-  'managed-serviceaccount': async ({ namespace, image }) => {
+  'managed-serviceaccount': async ({ namespace, image, values: { clusterProfiles = false } }) => {
+    if (typeof clusterProfiles !== 'boolean')
+      throw wrongOption('--values', 'expected clusterProfiles: true or false');
     const { accountHubObjects } = await import('@berth/access/addon/managed-serviceaccount');
-    return accountHubObjects({ namespace, image });
+    return accountHubObjects({ namespace, image, withProfiles: clusterProfiles });
   },
 };
 

@@ -6,12 +6,15 @@ import { packageVersion } from '../version.ts';
 
 interface ServeFlags extends HubFlags, LogFlags {
   readonly image?: string;
+  readonly clusterProfiles: boolean;
+  readonly namespace: string;
 }
 
 interface AgentFlags extends HubFlags, LogFlags {
   readonly namespace: string;
 }
 
+const HUB_NAMESPACE = 'open-cluster-management-hub';
 const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
 
 const SERVE_HELP = `
@@ -24,6 +27,7 @@ Exit codes: 0 stopped by a signal, 1 error.
 Examples:
   berth accounts serve --kubeconfig hub.kubeconfig
   berth accounts serve --image registry.example.com/berth:0.1.0   # of the agents in clusters
+  berth accounts serve --cluster-profiles   # for tools that know clusters by their ClusterProfile
 `;
 
 const AGENT_HELP = `
@@ -46,6 +50,8 @@ export const accountCommands: CliCommand = {
     addHubFlags(
       subcommand(program, 'serve', 'bring accounts of clusters to the hub (runs until stopped)')
         .option('--image <image>', "image of the agent's pod (default: berth in the version of this program)")
+        .option('--cluster-profiles', 'write ClusterProfiles, and copy tokens beside them', false)
+        .option('--namespace <name>', "namespace of the user server's ConfigMap", HUB_NAMESPACE)
         .addHelpText('after', SERVE_HELP),
     ).action(run((io, flags: ServeFlags) => serve(io, flags)));
     addHubFlags(
@@ -69,7 +75,8 @@ async function serve(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const shared = await common(io, flags);
   await withHub(io, flags, async (hub) => {
     shared.log.info('the manager of accounts runs', { hub: hub.server });
-    await runAccountManager({ hub, image, ...shared });
+    const profiles = flags.clusterProfiles ? { namespace: flags.namespace } : undefined;
+    await runAccountManager({ hub, image, profiles, ...shared });
   });
   return 0;
 }
