@@ -94,6 +94,10 @@ export async function logOut(): Promise<void> {
 
 /** Two hundred pages that hear of a change ask within this time, not all at once. */
 const SPREAD_MS = 1_500;
+/** Records of a change are written after it, and large answers are kept for a while: pages ask once more. */
+const LATER_MS = 12_000;
+/** After a refusal: there are too many pages, or the server begins. */
+const AGAIN_MS = 10_000;
 
 /**
  * Hears of changes while the page is seen: browsers have few connections to one server.
@@ -103,15 +107,24 @@ const SPREAD_MS = 1_500;
 export function followChanges(onState: (isLive: boolean) => void, loggedOut: () => void): () => void {
   onLoggedOut = loggedOut;
   let source: EventSource | undefined;
+  let later: ReturnType<typeof setTimeout> | undefined;
   const open = (): void => {
     source = new EventSource('/ui/events');
     source.addEventListener('open', () => onState(true));
-    source.addEventListener('error', () => onState(false));
+    source.addEventListener('error', () => {
+      onState(false);
+      // A browser tries again by itself only where the server did not refuse.
+      if (source?.readyState === EventSource.CLOSED) setTimeout(follow, AGAIN_MS);
+    });
     source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
       const isFirst = revision === '';
       if (data === revision) return;
       revision = data;
-      if (!isFirst) setTimeout(() => listeners.forEach((again) => again()), Math.random() * SPREAD_MS);
+      if (isFirst) return;
+      const again = (): void => listeners.forEach((ask) => ask());
+      setTimeout(again, Math.random() * SPREAD_MS);
+      clearTimeout(later);
+      later = setTimeout(again, LATER_MS + Math.random() * SPREAD_MS);
     });
   };
   const follow = (): void => {

@@ -17,8 +17,8 @@ type HubUser = NonNullable<Awaited<ReturnType<Callers['identify']>>>;
 
 /** Reviews of one viewer at the same time. */
 const REVIEWS_AT_ONCE = 10;
-/** Tokens that are asked about at the same time; anybody can send some. */
-const MAX_IDENTIFYING = 50;
+/** Different tokens that are asked about at the same time; anybody can send some. */
+const MAX_IDENTIFYING = 500;
 
 /**
  * Asks the hub who has a token (TokenReview), and what he may see (SubjectAccessReview): the placements that he may `get`, and all
@@ -29,7 +29,8 @@ export class Viewers {
   readonly #namespaces: () => Iterable<string>;
   readonly #callers: Callers;
   readonly #sights: KeptAnswers<Sight>;
-  #identifying = 0;
+  /** How many wait for the answer about a token. */
+  readonly #waiting = new Map<string, number>();
 
   /** @param namespaces those that have placements */
   constructor(hub: KubeApi, clock: Clock, namespaces: () => Iterable<string>) {
@@ -44,19 +45,22 @@ export class Viewers {
    * @throws TransientError when too many ask, and the errors of the API
    */
   async identify(token: string): Promise<Viewer | undefined> {
-    if (this.#identifying >= MAX_IDENTIFYING)
+    const own = this.#waiting.get(token) ?? 0;
+    if (own === 0 && this.#waiting.size >= MAX_IDENTIFYING)
       throw new TransientError('too many people log in at the same time', {
         code: 'dashboard.busy',
         subject: 'Dashboard',
       });
-    this.#identifying++;
+    this.#waiting.set(token, own + 1);
     try {
       const user = await this.#callers.identify(token);
       if (user === undefined) return undefined;
       const sight = await this.#sights.get(JSON.stringify(user), () => this.#sightOf(user));
       return { username: user.username, sight };
     } finally {
-      this.#identifying--;
+      const left = (this.#waiting.get(token) ?? 1) - 1;
+      if (left > 0) this.#waiting.set(token, left);
+      else this.#waiting.delete(token);
     }
   }
 

@@ -172,7 +172,7 @@ function refuseOtherSites(request: Request, response: Response, next: () => void
 
 function apiRoutes(door: Door, reader: DashboardReader, changes: ChangeReader): Router {
   const api = Router();
-  const fleets = new KeptJson();
+  const kept = new KeptJson();
   const answer = (path: string, find: (request: Request, sight: Sight) => unknown): void => {
     api.get(path, (request, response) =>
       door.admit(request, response, async ({ sight }) => {
@@ -182,18 +182,32 @@ function apiRoutes(door: Door, reader: DashboardReader, changes: ChangeReader): 
       }),
     );
   };
-  answer('/fleet', (_request, sight) => fleets.get(sight, reader.revision, () => reader.fleet(sight)));
-  answer('/story', async (_request, sight) => ({ steps: await reader.story(sight) }));
-  answer('/placements/:namespace/:name', (request, sight) => reader.placement(refOf(request), sight));
-  answer('/placements/:namespace/:name/history', (request, sight) => reader.history(refOf(request), sight));
-  answer('/placements/:namespace/:name/causes', async (request, sight) => {
+  const shared = (
+    path: string,
+    find: (request: Request, sight: Sight) => unknown,
+    rest: number = REST,
+  ): void =>
+    answer(path, (request, sight) =>
+      kept.get({ path: request.path, rest, revision: reader.revision }, sight, () => find(request, sight)),
+    );
+  shared('/fleet', (_request, sight) => reader.fleet(sight));
+  shared('/story', async (_request, sight) => ({ steps: await reader.story(sight) }));
+  shared(
+    '/placements/:namespace/:name',
+    (request, sight) => reader.placement(refOf(request), sight),
+    REST_OF_EXPLANATIONS,
+  );
+  shared('/placements/:namespace/:name/history', (request, sight) => reader.history(refOf(request), sight));
+  shared('/placements/:namespace/:name/causes', async (request, sight) => {
     const causes = await reader.causes(refOf(request), sight);
     return causes && Object.fromEntries(causes);
   });
-  answer('/placements/:namespace/:name/clusters/:cluster', (request, sight) =>
-    reader.pair(refOf(request), String(request.params['cluster']), sight),
+  shared(
+    '/placements/:namespace/:name/clusters/:cluster',
+    (request, sight) => reader.pair(refOf(request), String(request.params['cluster']), sight),
+    REST_OF_EXPLANATIONS,
   );
-  answer('/clusters/:name', (request, sight) => reader.cluster(String(request.params['name']), sight));
+  shared('/clusters/:name', (request, sight) => reader.cluster(String(request.params['name']), sight));
   answer('/change', (request, sight) =>
     changes.read(new URLSearchParams(request.url.split('?')[1] ?? ''), sight),
   );
@@ -204,20 +218,57 @@ function refOf({ params }: Request): { readonly namespace: string; readonly name
   return { namespace: String(params['namespace']), name: String(params['name']) };
 }
 
-/** The large answer that all viewers with the same sight share, until something changes. */
-class KeptJson {
-  readonly #kept = new Map<string, { readonly revision: number; readonly json: Promise<Buffer> }>();
+/**
+ * An answer may take one part in so many of the time of this process; until then the last one counts. An explanation computes all
+ * of that time, and each viewer may look at another one.
+ */
+const [REST, REST_OF_EXPLANATIONS] = [25, 400] as const;
+/** What files and the hub say beside the kinds that count as changes is asked again after this time. */
+const MAX_AGE_MS = 5_000;
+const MAX_KEPT = 500;
 
-  get(sight: Sight, revision: number, make: () => unknown): Promise<Buffer> {
+interface KeptAnswer {
+  readonly revision: number;
+  readonly madeAtMs: number;
+  tookMs: number;
+  readonly json: Promise<Buffer | undefined>;
+}
+
+/** Answers that viewers with the same sight share: however many look, and however often something changes, they cost little. */
+class KeptJson {
+  readonly #kept = new Map<string, KeptAnswer>();
+
+  /** @param rest see `REST` */
+  get(
+    { path, rest, revision }: { readonly path: string; readonly rest: number; readonly revision: number },
+    sight: Sight,
+    make: () => unknown,
+  ): Promise<Buffer | undefined> {
     const { allClusters, namespaces } = sight;
-    const key = JSON.stringify([allClusters, namespaces === 'all' ? 'all' : [...namespaces].sort()]);
+    const key = JSON.stringify([path, allClusters, namespaces === 'all' ? 'all' : [...namespaces].sort()]);
     const known = this.#kept.get(key);
-    if (known?.revision === revision) return known.json;
-    for (const [other, one] of this.#kept) if (one.revision !== revision) this.#kept.delete(other);
-    const json = compress(JSON.stringify(make()), { level: 5 });
-    this.#kept.set(key, { revision, json });
+    const begunMs = performance.now();
+    if (known !== undefined) {
+      const ageMs = begunMs - known.madeAtMs;
+      if (ageMs < known.tookMs * rest || (known.revision === revision && ageMs < MAX_AGE_MS))
+        return known.json;
+    }
+    this.#kept.delete(key);
+    if (this.#kept.size >= MAX_KEPT) this.#kept.delete([...this.#kept.keys()][0] ?? '');
+    const json = zipped(make);
+    const answer = { revision, madeAtMs: begunMs, tookMs: 0, json };
+    this.#kept.set(key, answer);
+    json.then(
+      () => (answer.tookMs = performance.now() - begunMs),
+      () => this.#kept.get(key) === answer && this.#kept.delete(key),
+    );
     return json;
   }
+}
+
+async function zipped(make: () => unknown): Promise<Buffer | undefined> {
+  const found = await make();
+  return found === undefined ? undefined : compress(JSON.stringify(found), { level: 5 });
 }
 
 /** @param body text, or gzipped text */
