@@ -155,7 +155,7 @@ export class AddOnHistory {
 
   /**
    * A placement whose rollout is progressive gets or loses one cluster: OCM starts each new add-on that it sees before the others are
-   * made.
+   * made. No cluster is taken over while groups are mandatory: OCM counts it as waiting, so the others never get their turn.
    */
   #decide(): Step {
     const name = PLACEMENTS[this.#pick(2)] ?? 'p';
@@ -166,7 +166,8 @@ export class AddOnHistory {
       ? before.filter((cluster) => cluster !== one)
       : [...before, one].sort();
     const isProgressive = (this.#strategies.get(name)?.rolloutStrategy ?? ALL).type !== ALL.type;
-    const clusters = isProgressive ? toggled : this.#some();
+    const others = this.#hasMandatory() ? this.#decidedOfOthers(placement) : [];
+    const clusters = (isProgressive ? toggled : this.#some()).filter((cluster) => !others.includes(cluster));
     this.#decided.set(placement, clusters);
     return {
       what: `${placement} selects ${clusters.join(' ')}`,
@@ -226,17 +227,33 @@ export class AddOnHistory {
     };
   }
 
+  #hasMandatory(): boolean {
+    return this.#strategiesHave(({ rolloutStrategy }) =>
+      JSON.stringify(rolloutStrategy).includes('mandatoryDecisionGroups'),
+    );
+  }
+
+  #decidedOfOthers(placement: string): readonly string[] {
+    return [...this.#decided].flatMap(([other, clusters]) => (other === placement ? [] : clusters));
+  }
+
   #strategiesHave(what: (strategy: PlacementStrategy) => boolean): boolean {
     return [...this.#strategies.values()].some(what);
   }
 
   #rollout(): PlacementStrategy['rolloutStrategy'] {
     const oneOf = <T>(...values: readonly T[]): T | undefined => values[this.#pick(values.length)];
+    const isShared = PLACEMENTS.some((name) => {
+      const others = this.#decidedOfOthers(this.#named(name));
+      return this.#decided.get(this.#named(name))?.some((cluster) => others.includes(cluster)) === true;
+    });
     const common = {
       maxFailures: oneOf<number | string | undefined>(undefined, 1, '50%'),
       progressDeadline: oneOf(undefined, undefined, '1s'),
       minSuccessTime: oneOf(undefined, undefined, '1s'),
-      mandatoryDecisionGroups: oneOf(undefined, [{ groupName: 'first' }], [{ groupIndex: 1 }]),
+      mandatoryDecisionGroups: isShared
+        ? undefined
+        : oneOf(undefined, [{ groupName: 'first' }], [{ groupIndex: 1 }]),
     };
     const maxConcurrency = oneOf<number | string | undefined>(undefined, 1, 1, 2, '50%');
     const strategies = [
