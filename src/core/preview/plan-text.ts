@@ -174,7 +174,7 @@ const MAX_WAITING = 5;
 const HOLDS: readonly WaitingChange['kind'][] = ['hold', 'deletions', 'add-on-held'];
 
 /** `Waiting on main: 1 hold (team-a/web: 1 → 0 clusters, WouldEmpty)`; '' if nothing waits. */
-export function waitingText({ waiting, base }: Plan): string {
+export function waitingText({ waiting, base, head, whatIf }: Plan): string {
   if (waiting.length === 0) return '';
   const holds = waiting.filter(({ kind }) => HOLDS.includes(kind)).length;
   const due = waiting.length - holds;
@@ -185,16 +185,20 @@ export function waitingText({ waiting, base }: Plan): string {
   const branch = base.name === base.commit ? base.name.slice(0, 12) : base.name;
   const listed = waiting.slice(0, MAX_WAITING).map(waitingItem).join('; ');
   const more = waiting.length > MAX_WAITING ? `; and ${waiting.length - MAX_WAITING} more` : '';
-  return `Waiting on ${branch}: ${what.join(' and ')} (${listed}${more}). The merge changes nothing about it.`;
+  const where = whatIf.length > 0 && base.commit === head.commit ? 'Waiting already' : `Waiting on ${branch}`;
+  const isChanged = waiting.some((one) => one.kind === 'hold' && one.isChanged === true);
+  const rest = isChanged ? 'Nothing else of it changes' : 'Nothing about it changes';
+  return `${where}: ${what.join(' and ')} (${listed}${more}). ${rest}.`;
 }
 
 function waitingItem(change: WaitingChange): string {
   switch (change.kind) {
     case 'hold':
     case 'change': {
-      const { subject, from, to, reason } = change;
+      const { subject, from, to, reason, isChanged } = change;
       const why = reason === undefined ? '' : `, ${reason}`;
-      return `${subject}: ${from} → ${formatCount(to, 'cluster')}${why}`;
+      const further = isChanged === true ? ', which changes, too' : '';
+      return `${subject}: ${from} → ${formatCount(to, 'cluster')}${why}${further}`;
     }
     case 'deletions':
       return `deletions of source ${change.subject}`;

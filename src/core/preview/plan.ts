@@ -98,6 +98,8 @@ export type WaitingChange =
       readonly to: number;
       /** Of a hold. */
       readonly reason?: string;
+      /** Of a hold: the merge changes what is held, or ends it. */
+      readonly isChanged?: true;
     }
   | {
       /** `deletions`: those of a source wait for a release. `deletion`: the hub has not followed yet. */

@@ -77,7 +77,9 @@ function deletionsHeldAfter(before: Outcome['deletionsHeld'], plan: Plan): Outco
 }
 
 function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['placements'] {
-  const waiting = new Set(plan.waiting.flatMap(({ kind, subject }) => (kind === 'hold' ? [subject] : [])));
+  const waiting = new Set(
+    plan.waiting.flatMap((one) => (one.kind === 'hold' && one.isChanged !== true ? [one.subject] : [])),
+  );
   // Of a placement that the plan does not name nothing is held, unless it says that a hold waits.
   const after: Record<string, PlacementOutcome> = Object.fromEntries(
     Object.entries(before).map(([name, { clusters, held }]) => [

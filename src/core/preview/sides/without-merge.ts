@@ -74,11 +74,14 @@ export function waitingChanges({ without, now, unaffected, holdOf }: WaitingInpu
     const [published, outcome] = [now.get(subject) ?? [], without.published.get(subject) ?? []];
     if (!isSame(published, outcome))
       return [{ kind: 'change', subject, from: published.length, to: outcome.length }];
-    if (!unaffected.has(subject) || isSame(outcome, result.selected)) return [];
+    if (isSame(outcome, result.selected)) return [];
     const hold = holdOf(subject, outcome, result);
     if (hold === undefined) return [];
     const { reason } = hold;
-    return [{ kind: 'hold', subject, from: outcome.length, to: result.selected.length, reason }];
+    const isChanged = unaffected.has(subject) ? {} : { isChanged: true as const };
+    return [
+      { kind: 'hold', subject, from: outcome.length, to: result.selected.length, reason, ...isChanged },
+    ];
   });
 }
 

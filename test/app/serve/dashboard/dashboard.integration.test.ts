@@ -1,3 +1,4 @@
+import { waitingText } from '../../../../src/core/preview/plan-text.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   baseFiles,
@@ -147,5 +148,19 @@ describe('the JSON of the dashboard', () => {
     fleet.clock.skip(1_500);
     expect(await next()).not.toBe(first);
     stop.abort();
+  });
+
+  it('leaves out of a question what waits already, and says that it does', async () => {
+    fleet.git.commit({ 'late.yaml': yaml(placement('late', { clusterSets: ['none'] })) });
+    await fleet.held('late', 'True', 'WouldEmpty');
+    await fleet.until(async () => {
+      const { json } = await ask('/change?drain=c5', admin);
+      return json.outcome.plan.waiting.length > 0 ? json : undefined;
+    });
+    const { json } = await ask('/change?drain=c5', admin);
+    expect(json.outcome.plan.summary.held).toBe(0);
+    expect(waitingText(json.outcome.plan)).toBe(
+      'Waiting already: 1 hold (team-a/late: 1 → 0 clusters, WouldEmpty). Nothing about it changes.',
+    );
   });
 });

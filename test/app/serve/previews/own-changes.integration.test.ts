@@ -50,6 +50,15 @@ describe('a pull request is judged by what it does itself', () => {
     await previewed.status(head, 'success');
   });
 
+  it('and says of a hold that main has left whether it changes that', async () => {
+    await held();
+    previewed.open(7, web({ numberOfClusters: 1 }));
+    await previewed.changed(7, 'opened');
+    const comment = await previewed.comment(7, 'team-a/web');
+    expect(comment).toContain('WouldEmpty, which changes, too');
+    expect(comment).toContain('Nothing else of it changes.');
+  });
+
   it('not by deletions that main has left', async () => {
     const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => placement(name, { numberOfClusters: 1 }));
     await previewed.serve({ 'many.yaml': yaml(...many) });
