@@ -90,14 +90,19 @@ describe('alerts and dashboard', () => {
   afterEach(() => fleet.close());
 
   it('use metrics and labels that a running controller has', async () => {
-    // Before that, it refuses with a status that no rule uses.
-    await fleet.event('ready');
-    const answer = await fetch(`${url}/api/v1/getparams.execute`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer a-token-of-this-test' },
-      body: JSON.stringify({ applicationSetName: 'web', input: { parameters: { placement: 'team-a/web' } } }),
-    });
-    expect(answer.status).toBe(200);
+    const ask = async (): Promise<number> => {
+      const { status } = await fetch(`${url}/api/v1/getparams.execute`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer a-token-of-this-test' },
+        body: JSON.stringify({
+          applicationSetName: 'web',
+          input: { parameters: { placement: 'team-a/web' } },
+        }),
+      });
+      return status;
+    };
+    // The endpoint reads the pages by a watch of its own.
+    await expect.poll(ask).toBe(200);
     fleet.git.commit(web(1));
     await fleet.held('web', 'True');
     await expect.poll(() => value('berth_oldest_hold_seconds')).toBeDefined();

@@ -37,7 +37,7 @@ describe('the commands of "Your first placement" in README.md', () => {
     expect(said).toMatch(/^ {2}~ shop\/web: 2 → 0 clusters/m);
     expect(said).toMatch(/^shop\/web +2 +WouldEmpty$/m);
     expect(said).toMatch(/^released shop\/web/m);
-    expect(said).toMatch(/ 0 +0 +2 .*Kubernetes user admin/);
+    expect(said).toMatch(/ 0 +−2 .*Kubernetes user admin/);
     expect(code).toBe(0);
   });
 });

@@ -58,6 +58,8 @@ export interface ControllerDuties {
   readonly registration?: { readonly duties: readonly RegistrationDuty[] } | undefined;
   /** Absent: another controller manages add-ons. */
   readonly addons?: { readonly duties: readonly AddOnDuty[] } | undefined;
+  /** It serves the dashboard. */
+  readonly listens?: boolean | undefined;
   /** Absent: Berth serves no admission webhooks. */
   readonly admission?: object | undefined;
   /**
@@ -124,6 +126,7 @@ function rightsOf(duties: ControllerDuties): ReadonlySet<Right> {
     ...when(duties.works, 'works'),
     ...when(duties.lease !== undefined, 'elects'),
     ...when(duties.announcement !== undefined, 'announces'),
+    ...when(duties.listens, 'listens'),
     ...when(duties.admission !== undefined, 'admission'),
     ...when(argocd?.refresh, 'argocd-refresh'),
     ...when(argocd?.waves, 'argocd-waves'),

@@ -14,6 +14,7 @@ export type Right =
   | 'works'
   | 'elects'
   | 'announces'
+  | 'listens'
   | 'admission'
   | 'argocd-refresh'
   | 'argocd-waves'
@@ -94,9 +95,9 @@ export const CONTROLLER_ROLES: readonly ControllerRole[] = [
     ],
   },
   {
-    comment: 'Only needed for the dashboard of --listen: who logs in, and what he may see.',
+    comment: 'The dashboard of --listen: who logs in, and what he may see.',
     name: 'berth-dashboard',
-    parts: [{ part: 'dashboard' }],
+    parts: [{ part: 'dashboard', any: ['listens'] }],
   },
   {
     comment: 'Permissions of the leader election: only the leader writes to the hub.',

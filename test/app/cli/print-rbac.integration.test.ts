@@ -154,6 +154,11 @@ describe('berth serve --print-rbac', () => {
     expect(text.match(/^ {2}# /gm)?.length).toBe(text.match(/- apiGroups:/g)?.length);
   });
 
+  it('adds what the dashboard needs where it is served', async () => {
+    const { text } = await print('--listen', '127.0.0.1:8080', '--token-file', 'tokens');
+    expect(roles(text)).toContain('ClusterRole berth-dashboard');
+  });
+
   it('names the Secrets of a settings file, and grants applying when one source is applied', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'berth-rbac-'));
     const file = join(dir, 'sources.yaml');

@@ -61,7 +61,7 @@ describe('records on a hub', () => {
     expect(both.map(({ commit }) => commit?.subject)).toEqual(['First', 'Second']);
     expect(both[0]).toEqual(first);
     const table = await fleet.berth('history', ...onHub());
-    expect(table.stdout).toMatch(/team-a\/web +2 +2 +0 +[0-9a-f]{8}\n.*team-a\/web +3 +1 +0 +[0-9a-f]{8}\n/);
+    expect(table.stdout).toMatch(/team-a\/web +2 +\+2 +[0-9a-f]{8}\n.*team-a\/web +3 +\+1 +[0-9a-f]{8}\n/);
 
     const replay = (record: CompactRecord | undefined, dir: string) =>
       fleet.berth('replay', record?.hash ?? '', ...onHub(), '--data', dir);

@@ -106,7 +106,7 @@ describe('make before break', () => {
     await fleet.stop();
     const { stdout } = await fleet.berth('history', 'team-a/web', '--data', fleet.dataDir);
     expect(stdout.trim().split('\n').at(-1)).toMatch(
-      / 1 +0 +1 +[0-9a-f]{8} +Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
+      / 1 +−1 +[0-9a-f]{8} +Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
     );
   });
 });

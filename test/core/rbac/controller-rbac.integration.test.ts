@@ -27,6 +27,7 @@ import { ServedFleet } from '../../app/serve/served-fleet.ts';
 
 const WORK = 'work.open-cluster-management.io';
 const EVERYTHING: ControllerDuties = {
+  listens: true,
   applies: true,
   schedule: 'berth',
   works: true,

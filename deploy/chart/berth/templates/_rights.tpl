@@ -21,6 +21,7 @@
 {{- if $serve.argocdPull }}{{ $_ := set $on "argocd-pull" true }}{{ end }}
 {{- if include "berth.elects" . }}{{ $_ := set $on "elects" true }}{{ end }}
 {{- if include "berth.writes" . }}{{ $_ := set $on "announces" true }}{{ end }}
+{{- $_ := set $on "listens" true }}
 {{- if hasKey $on "applies" }}
 {{- $kinds := include "berth.kinds" . | fromJsonArray }}
 {{- if $kinds }}{{ $_ := set $on "listed-kinds" true }}{{ end }}

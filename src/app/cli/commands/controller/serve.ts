@@ -270,8 +270,7 @@ async function printRbac(
   const kinds = listedPermissions(listed, knownResources(), right);
   io.stdout.write(
     renderControllerRbac({
-      ...duties,
-      lease,
+      ...{ ...duties, lease, listens: flags.listen !== undefined },
       announcement: writesToHub(duties) ? { lease: lease && announcementName(lease) } : undefined,
       kinds,
       secrets: secretsOf(sources),
