@@ -92,7 +92,7 @@ describe('a pull request by which clusters lose an add-on', () => {
     );
     const [, code = ''] = /`\/berth approve ([0-9a-f]{12})`/.exec(comment) ?? [];
     await previewed.say(7, 'grace', `/berth approve ${code}`);
-    await previewed.comment(7, 'everything that was held is approved');
+    await previewed.comment(7, 'all that was held is approved');
     const merged = await merge(7);
     await becomes(['c1', 'c2', 'c3']);
     expect(await status(merged, 'success')).toBe('As the plan said');
