@@ -9,8 +9,8 @@ export interface Answer<T> {
   readonly isLoading: boolean;
 }
 
-/** Answers of this visit, so that the way back shows at once what was there. */
-const known = new Map<string, unknown>();
+/** So that the way back shows at once what was there. A user who leaves takes them along, with those that are under way. */
+let known = new Map<string, unknown>();
 const MAX_KNOWN = 50;
 
 /** The number of the last change that the server announced. */
@@ -31,9 +31,10 @@ export function useAnswer<T>(path: string | undefined, isLive = true): Answer<T>
     let isOver = false;
     const ask = async (): Promise<void> => {
       try {
+        const own = known;
         const data = await askServer(path);
-        if (known.size >= MAX_KNOWN && !known.has(path)) known.delete([...known.keys()][0] ?? '');
-        known.set(path, data);
+        if (own.size >= MAX_KNOWN && !own.has(path)) own.delete([...own.keys()][0] ?? '');
+        own.set(path, data);
         if (!isOver) setProblem(undefined);
       } catch (error) {
         if (!isOver) setProblem({ path, text: error instanceof Error ? error.message : String(error) });
@@ -89,7 +90,7 @@ export async function logIn(token: string): Promise<string | undefined> {
 
 export async function logOut(): Promise<void> {
   await fetch('/ui/session', { method: 'DELETE' }).catch(() => undefined);
-  known.clear();
+  known = new Map();
 }
 
 /** Two hundred pages that hear of a change ask within this time, not all at once. */
@@ -105,7 +106,10 @@ const AGAIN_MS = 10_000;
  * @returns a function that ends it
  */
 export function followChanges(onState: (isLive: boolean) => void, loggedOut: () => void): () => void {
-  onLoggedOut = loggedOut;
+  onLoggedOut = () => {
+    known = new Map();
+    loggedOut();
+  };
   let source: EventSource | undefined;
   let later: ReturnType<typeof setTimeout> | undefined;
   const open = (): void => {

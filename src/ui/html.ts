@@ -7,17 +7,13 @@ export const html = elements as (
   ...values: readonly unknown[]
 ) => ComponentChildren;
 
-/** Local time, to the second; the date too unless it is today. */
+/** Local time, to the second; the date too unless it is today, in the order of ISO 8601, as Swedes write it. */
 export function momentText(at: string | undefined): string {
   const date = new Date(at ?? '');
   if (Number.isNaN(date.getTime())) return 'at an unknown time';
   const time = date.toTimeString().slice(0, 8);
-  return date.toDateString() === new Date().toDateString() ? time : `${dateText(date)} ${time}`;
-}
-
-function dateText(date: Date): string {
-  const two = (number: number): string => String(number).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? time : `${date.toLocaleDateString('sv')} ${time}`;
 }
 
 /** `1 cluster`, `1,204 clusters` */

@@ -101,7 +101,7 @@ function SearchBox(): ComponentChildren {
   };
   return html`<div class="search"><input ref=${box} type="search" role="combobox" aria-expanded=${found.length > 0} aria-controls="found" aria-activedescendant=${found.length > 0 ? `found-${at}` : undefined}
       aria-label="Search: a cluster, a placement, drain NAME, lose region:eu, pr 12" placeholder="Search, or: drain NAME, lose region:eu, pr 12" autocomplete="off" spellcheck=${false}
-      value=${text} onInput=${type} onKeyDown=${press} onFocus=${() => setOpen(true)} onBlur=${() => setTimeout(() => setOpen(false), 150)} />
+      value=${text} onInput=${type} onKeyDown=${press} onFocus=${() => setOpen(true)} onBlur=${() => setOpen(false)} />
     ${
       found.length === 0
         ? ''

@@ -1,6 +1,7 @@
 /**
  * The dashboard of `berth serve` beside `berth hub`, both as they are built, in headless Chromium: the first paint of the fleet, answers after a press,
- * frames while it scrolls, and what viewers cost the controller. The viewers are streams that do what a page does: they ask again when something changed.
+ * frames while it scrolls, and what viewers cost the controller. The viewers are streams that do what a page does: they ask again when something changed,
+ * one half for the fleet, the other half each for another placement.
  * Usage: npm run build:modules && node test/bench/dashboard.bench.mjs [CLUSTERS [PLACEMENTS [VIEWERS]]]
  * BENCH_CHROMIUM is the browser (/usr/bin/chromium). Each figure is the median of five.
  */
@@ -120,8 +121,10 @@ async function viewersCost() {
   const streams = Array.from({ length: viewers }, (_, number) => {
     const authorization = `Bearer ${tokens[number % tokens.length]}`;
     let tag = '';
+    const { namespace, name } = fleet.placements[number];
+    const path = number % 2 === 0 ? '/ui/api/fleet' : `/ui/api/placements/${namespace}/${name}`;
     const again = () =>
-      ask('/ui/api/fleet', { authorization, 'if-none-match': tag }, (response) => {
+      ask(path, { authorization, 'if-none-match': tag }, (response) => {
         asked++;
         tag = response.headers.etag ?? tag;
         response.on('data', (chunk) => (bytes += chunk.length));

@@ -92,7 +92,7 @@ describe.skipIf(program === undefined)('the dashboard in a browser', () => {
     },
   );
 
-  it('answers the five questions by keyboard alone', async () => {
+  it('answers four of the five questions by keyboard alone', async () => {
     const [page] = await open();
     await search(page, 'team-a/web');
     await page.getByRole('heading', { name: /2 of 7/ }).waitFor();
@@ -131,6 +131,11 @@ describe.skipIf(program === undefined)('the dashboard in a browser', () => {
     await page.getByRole('heading', { name: 'What runs here, and why' }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { name: 'Placements' }).waitFor();
+    // A proposal is also taken by the mouse.
+    await page.keyboard.press('/');
+    await page.keyboard.type('c6');
+    await page.getByRole('option').first().click();
+    await page.getByRole('heading', { name: 'c6' }).waitFor();
     await page.context().close();
   });
 
@@ -167,6 +172,23 @@ describe.skipIf(program === undefined)('the dashboard in a browser', () => {
     await page.getByLabel('Token').fill('wrong');
     await page.keyboard.press('Enter');
     await page.getByText('the hub does not know this token').waitFor();
+    await page.context().close();
+  });
+
+  it('shows nobody what somebody else has seen in the same window', async () => {
+    const [page] = await open('light', admin);
+    await page.getByRole('link', { name: 'team-a/web' }).first().waitFor();
+    // The session ends, and the page hears of it from an answer.
+    await page.context().clearCookies();
+    await page.keyboard.press('/');
+    await page.keyboard.type('c');
+    await page.getByLabel('Token').waitFor();
+    await page.route('**/ui/api/fleet', () => undefined);
+    await page.getByLabel('Token').fill(await tenantToken(fleet.hub.api, 'default'));
+    await page.keyboard.press('Enter');
+    await page.getByText('You see the namespaces whose placements you may get').waitFor();
+    await page.getByText('Reading the fleet').waitFor();
+    expect(await page.getByText('team-a').count()).toBe(0);
     await page.context().close();
   });
 });

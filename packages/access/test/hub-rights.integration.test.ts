@@ -1,12 +1,10 @@
 import { hubObjects } from '@berth/access/addon/hub-objects';
 import { kind, NAMESPACE } from '@berth/kube/model/kinds';
-import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
-import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import type { HttpKubeApi } from '@berth/kube/http-kube-api';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { requestToken } from '@berth/kube/request-token';
-import { systemClock as clock } from '@berth/runtime/clock/system-clock';
 import { expect, it } from 'vitest';
 import { withAccess } from './access-world.ts';
+import { asAccount } from './account-world.ts';
 
 const SYSTEM = 'open-cluster-management-hub';
 const REVIEW = kind('authorization.k8s.io', 'v1', 'SelfSubjectAccessReview', 'Cluster');
@@ -25,18 +23,7 @@ async function asManager(hub: KubeApi, kubeconfig: string): Promise<HttpKubeApi>
     const found = await hub.resolve(object.apiVersion, object.kind);
     if (found !== undefined) await hub.apply(found, object, { fieldManager: 'test' });
   }
-  const token = await requestToken(hub, { namespace: SYSTEM, name: 'cluster-proxy' }, 3_600);
-  const { clusters } = loadKubeConfig({ file: kubeconfig });
-  const text = JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
-    clusters: clusters.map(({ name, server, caData }) => ({
-      name,
-      cluster: { server, 'certificate-authority-data': caData },
-    })),
-    users: [{ name: 'u', user: { token } }],
-    contexts: [{ name: 'c', context: { cluster: clusters[0]?.name, user: 'u' } }],
-  });
-  return new HttpKubeApi({ config: loadKubeConfig({ text }), clock });
+  return (await asAccount(hub, { namespace: SYSTEM, name: 'cluster-proxy' }, kubeconfig)).api;
 }
 
 it('the rights that are installed are enough to serve, and are no more', async () => {

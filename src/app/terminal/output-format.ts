@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { printableText } from '@berth/runtime/text/printable';
+import { printable, printableText } from '@berth/runtime/text/printable';
 
 /** The formats of every command that prints objects. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
@@ -22,4 +22,19 @@ export async function renderDocument(value: unknown, format: 'json' | 'yaml'): P
   if (printableText(text) === text) return text;
   const { quotedYaml } = await import('./quoted-yaml.ts');
   return quotedYaml(value);
+}
+
+/** Formats rows as kubectl does: padded columns with three spaces between them, and no trailing space. */
+export function renderTextTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows.map((row) => row.map(printable))];
+  const widths = header.map((_title, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+        .join('   ')
+        .trimEnd(),
+    )
+    .join('\n')
+    .concat('\n');
 }

@@ -20,7 +20,7 @@ import { isOfTemplate, readClusterAddOn, storedReferences } from '@berth/addon/r
 import { knownSpecHash } from '@berth/addon/rules/config-hash';
 import { planConfiguration } from '../../core/addon/configuration/plan-configuration.ts';
 import type { ConfigLookup } from '@berth/addon/rules/config-references';
-import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
+import { AddOnController } from '@berth/addon/manager/addon-controller';
 import type { AddOnRegistration } from '@berth/addon/manager/addon-registration';
 import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 
@@ -97,9 +97,8 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
       !jsonEqual(defaultConfigReferences ?? [], before.defaultConfigReferences ?? []) ||
       !jsonEqual(installProgressions ?? [], before.installProgressions ?? [])
     )
-      await this.#patch(CLUSTER_MANAGEMENT_ADDON, stored, {
-        defaultconfigReferences: defaultConfigReferences,
-        installProgressions,
+      await this.patch(CLUSTER_MANAGEMENT_ADDON, stored, {
+        status: { defaultconfigReferences: defaultConfigReferences, installProgressions },
       });
     const limit = pLimit(CONCURRENCY);
     const writes = [...plan.addons].flatMap(([cluster, status]) => {
@@ -146,16 +145,6 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
     const status = { ...rest, ...(references && { configReferences: storedReferences(references) }) };
     const configured = { ...object, status: { ...(object['status'] as object | undefined), ...status } };
     const registered = await this.#registration?.registerNew(configured, signal);
-    await this.#patch(MANAGED_CLUSTER_ADDON, object, { ...status, ...registered });
-  }
-
-  async #patch(kind: KindInfo, { metadata }: KubeObject, status: object): Promise<void> {
-    const { namespace = '', name, uid, resourceVersion } = metadata;
-    await this.options.hub.mergePatch(
-      kind,
-      { namespace, name },
-      { metadata: { uid, resourceVersion }, status },
-      { subresource: 'status', fieldManager: ADDON_MANAGER, metadataOnly: true },
-    );
+    await this.patch(MANAGED_CLUSTER_ADDON, object, { status: { ...status, ...registered } });
   }
 }

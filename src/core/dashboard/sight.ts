@@ -86,7 +86,11 @@ export function visiblePlan(plan: Plan, sight: Sight, isVisible: (cluster: strin
     decisions: plan.decisions
       .filter(({ placement }) => isOwn(placement))
       .map((table) => visibleTable(table, isVisible)),
-    ...{ waiting: [], workloads: [], objects: [], deletionsHeld: [], addOnsHeld: [], lostFiles: [] },
+    waiting: plan.waiting.filter(
+      ({ kind, subject }) =>
+        /^(hold|change)$/.test(kind) && seesNamespace(sight, subject.replace(/\/.*/, '')),
+    ),
+    ...{ workloads: [], objects: [], deletionsHeld: [], addOnsHeld: [], lostFiles: [] },
     ...{ applications: [], rollouts: [], findings: [] },
     notEvaluated: ['This is the part of the plan that is about the namespaces that you may read.'],
   };

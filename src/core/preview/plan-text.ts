@@ -187,8 +187,7 @@ export function waitingText({ waiting, base, head, whatIf }: Plan): string {
   const more = waiting.length > MAX_WAITING ? `; and ${waiting.length - MAX_WAITING} more` : '';
   const where = whatIf.length > 0 && base.commit === head.commit ? 'Waiting already' : `Waiting on ${branch}`;
   const isChanged = waiting.some((one) => one.kind === 'hold' && one.isChanged === true);
-  const rest = isChanged ? 'Nothing else of it changes' : 'Nothing about it changes';
-  return `${where}: ${what.join(' and ')} (${listed}${more}). ${rest}.`;
+  return `${where}: ${what.join(' and ')} (${listed}${more}). Nothing ${isChanged ? 'else of' : 'about'} it changes.`;
 }
 
 function waitingItem(change: WaitingChange): string {

@@ -85,7 +85,11 @@ describe('what a viewer sees', () => {
       ...{
         findings: [{ subject: 'bank/vault' }],
         workloads: [{ name: 'vault' }],
-        waiting: [{ subject: 'bank/vault' }],
+        waiting: [
+          { kind: 'hold', subject: 'bank/vault' },
+          { kind: 'deletions', subject: 'vault' },
+          { kind: 'hold', subject: 'shop/web' },
+        ],
       },
       ...{ applications: [{ name: 'vault' }], rollouts: [{ name: 'vault' }], lostFiles: [{ file: 'vault' }] },
       ...{
@@ -98,6 +102,7 @@ describe('what a viewer sees', () => {
     } as unknown as Plan;
     const seen = visiblePlan(plan, TENANT, visibleClusters(SNAPSHOT, TENANT));
     expect(JSON.stringify(seen)).not.toMatch(/vault|a1|secret/);
+    expect(seen.waiting).toEqual([{ kind: 'hold', subject: 'shop/web' }]);
     expect(seen.summary).toEqual({
       placements: 1,
       placementsChanged: 1,

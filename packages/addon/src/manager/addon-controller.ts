@@ -1,6 +1,6 @@
 import { setCondition } from '@berth/kube/model/condition-list';
-import { MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
-import type { Condition } from '@berth/kube/model/object-meta';
+import { type KindInfo, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { StatusRegistration } from '@berth/ocm/kind/addon';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
@@ -19,7 +19,24 @@ export interface AddOnOptions extends HubControllerOptions {
 /** A controller of add-ons. Objects of the add-on API are read and written as v1alpha1, which every hub serves and stores. */
 export abstract class AddOnController<
   Options extends AddOnOptions = AddOnOptions,
-> extends CachedController<Options> {}
+> extends CachedController<Options> {
+  /**
+   * Writes the status, or else metadata, of an object.
+   * @throws ConflictError when it changed since it was read
+   */
+  protected async patch(
+    kind: KindInfo,
+    { metadata: { namespace = '', name, uid, resourceVersion } }: KubeObject,
+    { metadata, status }: { readonly metadata?: object; readonly status?: object },
+  ): Promise<void> {
+    await this.options.hub.mergePatch(
+      kind,
+      { namespace, name },
+      { metadata: { uid, resourceVersion, ...metadata }, ...(status && { status }) },
+      { ...(status && { subresource: 'status' as const }), fieldManager: ADDON_MANAGER, metadataOnly: true },
+    );
+  }
+}
 
 /** Parts of the status of an add-on. What is absent stays. */
 export interface StatusChange {

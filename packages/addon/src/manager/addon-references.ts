@@ -16,7 +16,7 @@ import { readAddOn, readClusterAddOn, storedReferences } from '../rules/addon-ve
 import { knownSpecHash } from '../rules/config-hash.ts';
 import { type ConfigLookup, sameKind, withHashes, withOwnHashes } from '../rules/config-references.ts';
 import { ADDONS_BY_CONFIG, configKey } from './code-source.ts';
-import { ADDON_MANAGER, AddOnController, type AddOnOptions } from './addon-controller.ts';
+import { AddOnController, type AddOnOptions } from './addon-controller.ts';
 
 /**
  * Makes each add-on of a cluster belong to its ClusterManagementAddOn, with which it goes. Writes the hashes of the configurations that
@@ -60,25 +60,15 @@ export class AddOnReferences extends AddOnController {
     const ownerReferences = owner && planOwners(object.metadata, owner.metadata);
     if (ownerReferences !== undefined) {
       // The event of this write starts the next pass.
-      await this.#patch(of.kind, object, { ownerReferences });
+      await this.patch(of.kind, object, { metadata: { ownerReferences } });
       return DONE;
     }
     const status =
       of === this.#addons
         ? this.#ofClusterAddOn(object, supportedConfigs)
         : this.#ofAddOn(object, supportedConfigs);
-    if (Object.keys(status).length > 0) await this.#patch(of.kind, object, {}, status);
+    if (Object.keys(status).length > 0) await this.patch(of.kind, object, { status });
     return DONE;
-  }
-
-  async #patch(kind: KindInfo, object: KubeObject, metadata: object, status?: object): Promise<void> {
-    const { namespace = '', name, uid, resourceVersion } = object.metadata;
-    await this.options.hub.mergePatch(
-      kind,
-      { namespace, name },
-      { metadata: { uid, resourceVersion, ...metadata }, ...(status && { status }) },
-      { ...(status && { subresource: 'status' as const }), fieldManager: ADDON_MANAGER, metadataOnly: true },
-    );
   }
 
   /** What changes in the status of the add-on of a cluster: the kinds that it supports, and the hashes of what it names itself. */

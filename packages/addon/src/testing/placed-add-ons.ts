@@ -30,7 +30,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { ADDON_MANAGER, AddOnController } from '../manager/addon-controller.ts';
+import { AddOnController } from '../manager/addon-controller.ts';
 import { addOnOwner, planOwners } from '../rules/addon-owner.ts';
 import { isOfTemplate, readAddOn, readClusterAddOn, storedReferences } from '../rules/addon-versions.ts';
 import { knownSpecHash } from '../rules/config-hash.ts';
@@ -78,15 +78,9 @@ export class PlacedAddOns extends AddOnController {
       !jsonEqual(defaultConfigReferences, before.defaultConfigReferences ?? []) ||
       !jsonEqual(installProgressions, before.installProgressions ?? [])
     )
-      await this.#patch(
-        CLUSTER_MANAGEMENT_ADDON,
-        stored,
-        {},
-        {
-          defaultconfigReferences: defaultConfigReferences,
-          installProgressions,
-        },
-      );
+      await this.patch(CLUSTER_MANAGEMENT_ADDON, stored, {
+        status: { defaultconfigReferences: defaultConfigReferences, installProgressions },
+      });
     for (const object of objects)
       await this.#configure(object, { ...addOn, status: { ...before, ...references } });
     return DONE;
@@ -118,7 +112,8 @@ export class PlacedAddOns extends AddOnController {
     if (object.metadata.deletionTimestamp !== undefined) return;
     const ownerReferences = planOwners(object.metadata, addOn.metadata);
     // The event of this write starts the next pass.
-    if (ownerReferences !== undefined) return this.#patch(MANAGED_CLUSTER_ADDON, object, { ownerReferences });
+    if (ownerReferences !== undefined)
+      return this.patch(MANAGED_CLUSTER_ADDON, object, { metadata: { ownerReferences } });
     const addon = readClusterAddOn(object);
     const { configReferences: known = [], conditions: before = [] } = addon.status ?? {};
     const configReferences = this.#references(addon, addOn);
@@ -130,7 +125,7 @@ export class PlacedAddOns extends AddOnController {
     )
       return;
     const status = { configReferences: storedReferences(configReferences), conditions };
-    await this.#patch(MANAGED_CLUSTER_ADDON, object, {}, status);
+    await this.patch(MANAGED_CLUSTER_ADDON, object, { status });
   }
 
   /** What the add-on of a cluster names itself, and of other kinds what its placement gives, or the defaults. */
@@ -172,16 +167,6 @@ export class PlacedAddOns extends AddOnController {
       if (object === undefined) return { specHash: '', generation: undefined };
       return { specHash: knownSpecHash(object), generation: object.metadata.generation };
     };
-  }
-
-  async #patch(kind: KindInfo, object: KubeObject, metadata: object, status?: object): Promise<void> {
-    const { namespace = '', name, uid, resourceVersion } = object.metadata;
-    await this.options.hub.mergePatch(
-      kind,
-      { namespace, name },
-      { metadata: { uid, resourceVersion, ...metadata }, ...(status && { status }) },
-      { ...(status && { subresource: 'status' as const }), fieldManager: ADDON_MANAGER, metadataOnly: true },
-    );
   }
 }
 

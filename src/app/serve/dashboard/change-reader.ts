@@ -1,6 +1,8 @@
+import { KeptAnswers } from '@berth/access/server/ask-hub';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Placement } from '@berth/ocm/kind/placement';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError } from '@berth/runtime/errors';
 import type { QuestionThread } from '../../../controllers/dashboard/question-thread.ts';
 import type { Assumed } from '../../../controllers/dashboard/what-if-job.ts';
@@ -10,11 +12,13 @@ import type { RepositoryLoop } from '../../../controllers/sources/following/repo
 import { type ServeSource, sourceNameOf } from '../../../controllers/sources/progress/source-options.ts';
 import { type Sight, visibleClusters, visiblePlan } from '../../../core/dashboard/sight.ts';
 import type { Plan } from '../../../core/preview/plan.ts';
+import { inputKey } from '../../../core/preview/sides/held-objects.ts';
 import type { ReportedPlan } from '../../../core/preview/report/report-page.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { PreviewParts } from '../http/controller-http-options.ts';
 
 export interface ChangeReaderOptions {
+  readonly clock: Clock;
   readonly api: KubeApi;
   readonly inventory: HubInventory;
   readonly decides: 'own' | 'all';
@@ -30,26 +34,15 @@ export interface ChangeReaderOptions {
 
 const FLAGS = ['drain', 'lose', 'taint', 'label', 'claim', 'score', 'add'] as const;
 const MAX_ASSUMPTIONS = 20;
-const MAX_KEPT = 20;
-/** Kinds that a plan takes from the hub instead. */
-const ON_HUB = [
-  'Placement',
-  'PlacementDecision',
-  'ManagedCluster',
-  'ManagedClusterSet',
-  'ManagedClusterSetBinding',
-  'AddOnPlacementScore',
-];
-
 /** The plan of a pull request, or of assumptions: what the report shows, as data. */
 export class ChangeReader {
   readonly #options: ChangeReaderOptions;
-  /** Plans by question, of the newest state of the hub. */
-  readonly #kept = new Map<string, Promise<Plan>>();
-  #revision = -1;
+  /** By the state of the hub and the question. Time passes, and scores change, without another state. */
+  readonly #plans: KeptAnswers<Plan>;
 
   constructor(options: ChangeReaderOptions) {
     this.#options = options;
+    this.#plans = new KeptAnswers(options.clock);
   }
 
   /**
@@ -108,15 +101,9 @@ export class ChangeReader {
     readonly like: string | undefined;
   }): Promise<Plan> {
     const { revision, questions } = this.#options;
-    if (this.#revision !== revision() || this.#kept.size >= MAX_KEPT) this.#kept.clear();
-    this.#revision = revision();
-    const key = JSON.stringify(asked);
-    const known = this.#kept.get(key);
-    if (known !== undefined) return known;
-    const plan = questions.plan(async () => ({ kind: 'what-if', ...(await this.#question(asked)) }));
-    this.#kept.set(key, plan);
-    plan.catch(() => this.#kept.delete(key));
-    return plan;
+    return this.#plans.get(JSON.stringify([revision(), asked]), () =>
+      questions.plan(async () => ({ kind: 'what-if', ...(await this.#question(asked)) })),
+    );
   }
 
   async #question(asked: { readonly assumed: readonly Assumed[]; readonly like: string | undefined }) {
@@ -141,7 +128,9 @@ export class ChangeReader {
       workloads: loops
         .flatMap((loop) => loop.status())
         .flatMap(({ content }) => content?.objects ?? [])
-        .filter(({ object }) => !ON_HUB.includes(object.kind)),
+
+        // These are taken from the hub.
+        .filter(({ object }) => inputKey(object) === undefined),
     };
   }
 }

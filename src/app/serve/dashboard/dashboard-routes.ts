@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import { BerthError, InputError, TransientError } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
 import express, { type Request, type Response, Router } from 'express';
@@ -10,13 +10,12 @@ import type { Sight } from '../../../core/dashboard/sight.ts';
 import { ownPlacements } from '../../settings/serve-options.ts';
 import type { ControllerHttpOptions, Dashboard } from '../http/controller-http-options.ts';
 import { ChangeReader } from './change-reader.ts';
+import { KeptJson, zippedJson } from './kept-json.ts';
 import { LiveStreams } from './live-streams.ts';
 import { PAGE_HEADERS, PageFiles } from './page-files.ts';
 import { SessionCookie } from './session-cookie.ts';
 
-const compress = promisify(gzip);
-/** Shorter answers are not worth it. */
-const COMPRESSED_FROM_CHARS = 2_000;
+const unzip = promisify(gunzip);
 const MAX_LOGIN_BYTES = '8kb';
 
 /**
@@ -76,7 +75,7 @@ function readersOf(parts: ControllerHttpOptions) {
   });
   const { budgetOf, hubProblem } = parts;
   const changes = new ChangeReader({
-    ...{ api, inventory, decides, questions, loops, sources, previews, budgetOf, hubProblem },
+    ...{ api, clock, inventory, decides, questions, loops, sources, previews, budgetOf, hubProblem },
     revision: () => reader.revision,
   });
   return { reader, changes, questions };
@@ -173,43 +172,46 @@ function refuseOtherSites(request: Request, response: Response, next: () => void
 function apiRoutes(door: Door, reader: DashboardReader, changes: ChangeReader): Router {
   const api = Router();
   const kept = new KeptJson();
-  const answer = (path: string, find: (request: Request, sight: Sight) => unknown): void => {
+  // They are found in a thread of their own.
+  const keptCauses = new KeptJson();
+  const answer = (
+    path: string,
+    find: (request: Request, sight: Sight) => Promise<Buffer | undefined>,
+  ): void => {
     api.get(path, (request, response) =>
       door.admit(request, response, async ({ sight }) => {
         const found = await find(request, sight);
         if (found === undefined) response.status(404).json({ message: 'there is nothing that you may see' });
-        else await sendJson(request, response, Buffer.isBuffer(found) ? found : JSON.stringify(found));
+        else await sendZipped(request, response, found);
       }),
     );
   };
   const shared = (
     path: string,
     find: (request: Request, sight: Sight) => unknown,
-    rest: number = REST,
+    answers: KeptJson = kept,
   ): void =>
     answer(path, (request, sight) =>
-      kept.get({ path: request.path, rest, revision: reader.revision }, sight, () => find(request, sight)),
+      answers.get({ path: request.path, revision: reader.revision }, sight, () => find(request, sight)),
     );
   shared('/fleet', (_request, sight) => reader.fleet(sight));
   shared('/story', async (_request, sight) => ({ steps: await reader.story(sight) }));
-  shared(
-    '/placements/:namespace/:name',
-    (request, sight) => reader.placement(refOf(request), sight),
-    REST_OF_EXPLANATIONS,
-  );
+  shared('/placements/:namespace/:name', (request, sight) => reader.placement(refOf(request), sight));
   shared('/placements/:namespace/:name/history', (request, sight) => reader.history(refOf(request), sight));
-  shared('/placements/:namespace/:name/causes', async (request, sight) => {
-    const causes = await reader.causes(refOf(request), sight);
-    return causes && Object.fromEntries(causes);
-  });
   shared(
-    '/placements/:namespace/:name/clusters/:cluster',
-    (request, sight) => reader.pair(refOf(request), String(request.params['cluster']), sight),
-    REST_OF_EXPLANATIONS,
+    '/placements/:namespace/:name/causes',
+    async (request, sight) => {
+      const causes = await reader.causes(refOf(request), sight);
+      return causes && Object.fromEntries(causes);
+    },
+    keptCauses,
+  );
+  shared('/placements/:namespace/:name/clusters/:cluster', (request, sight) =>
+    reader.pair(refOf(request), String(request.params['cluster']), sight),
   );
   shared('/clusters/:name', (request, sight) => reader.cluster(String(request.params['name']), sight));
   answer('/change', (request, sight) =>
-    changes.read(new URLSearchParams(request.url.split('?')[1] ?? ''), sight),
+    zippedJson(() => changes.read(new URLSearchParams(request.url.split('?')[1] ?? ''), sight)),
   );
   return api;
 }
@@ -218,76 +220,13 @@ function refOf({ params }: Request): { readonly namespace: string; readonly name
   return { namespace: String(params['namespace']), name: String(params['name']) };
 }
 
-/**
- * An answer may take one part in so many of the time of this process; until then the last one counts. An explanation computes all
- * of that time, and each viewer may look at another one.
- */
-const [REST, REST_OF_EXPLANATIONS] = [25, 400] as const;
-/** What files and the hub say beside the kinds that count as changes is asked again after this time. */
-const MAX_AGE_MS = 5_000;
-const MAX_KEPT = 500;
-
-interface KeptAnswer {
-  readonly revision: number;
-  readonly madeAtMs: number;
-  tookMs: number;
-  readonly json: Promise<Buffer | undefined>;
-}
-
-/** Answers that viewers with the same sight share: however many look, and however often something changes, they cost little. */
-class KeptJson {
-  readonly #kept = new Map<string, KeptAnswer>();
-
-  /** @param rest see `REST` */
-  get(
-    { path, rest, revision }: { readonly path: string; readonly rest: number; readonly revision: number },
-    sight: Sight,
-    make: () => unknown,
-  ): Promise<Buffer | undefined> {
-    const { allClusters, namespaces } = sight;
-    const key = JSON.stringify([path, allClusters, namespaces === 'all' ? 'all' : [...namespaces].sort()]);
-    const known = this.#kept.get(key);
-    const begunMs = performance.now();
-    if (known !== undefined) {
-      const ageMs = begunMs - known.madeAtMs;
-      if (ageMs < known.tookMs * rest || (known.revision === revision && ageMs < MAX_AGE_MS))
-        return known.json;
-    }
-    this.#kept.delete(key);
-    if (this.#kept.size >= MAX_KEPT) this.#kept.delete([...this.#kept.keys()][0] ?? '');
-    const json = zipped(make);
-    const answer = { revision, madeAtMs: begunMs, tookMs: 0, json };
-    this.#kept.set(key, answer);
-    json.then(
-      () => (answer.tookMs = performance.now() - begunMs),
-      () => this.#kept.get(key) === answer && this.#kept.delete(key),
-    );
-    return json;
-  }
-}
-
-async function zipped(make: () => unknown): Promise<Buffer | undefined> {
-  const found = await make();
-  return found === undefined ? undefined : compress(JSON.stringify(found), { level: 5 });
-}
-
-/** @param body text, or gzipped text */
-async function sendJson(request: Request, response: Response, body: string | Buffer): Promise<void> {
+async function sendZipped(request: Request, response: Response, body: Buffer): Promise<void> {
   response.type('json').set('vary', 'accept-encoding');
-  const isZipped = typeof body !== 'string';
-  const takesGzip = request.acceptsEncodings('gzip') !== false;
-  const sent =
-    isZipped && !takesGzip
-      ? await promisify((await import('node:zlib')).gunzip)(body)
-      : !isZipped && takesGzip && body.length > COMPRESSED_FROM_CHARS
-        ? await compress(body)
-        : body;
-  if (takesGzip && typeof sent !== 'string') {
-    const tag = `"${sha256(sent.toString('latin1')).slice(0, 16)}"`;
-    response.set({ 'content-encoding': 'gzip', etag: tag, 'cache-control': 'private, no-cache' });
-    if (request.headers['if-none-match'] === tag) return void response.status(304).end();
-  }
-  response.send(sent);
+  if (request.acceptsEncodings('gzip') === false) return void response.send(await unzip(body));
+  const tag = `"${sha256(body.toString('latin1')).slice(0, 16)}"`;
+  response.set({ 'content-encoding': 'gzip', etag: tag, 'cache-control': 'private, no-cache' });
+  if (request.headers['if-none-match'] === tag) response.status(304).end();
+  else response.send(body);
 }
 
 /** Messages of Berth's own errors are for the viewer; others are not. */

@@ -55,13 +55,18 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
     (await import('./controller-routes.ts')).controllerRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;
   let dashboard: Promise<Dashboard> | undefined;
+  const openDashboard = (): Promise<Dashboard> => {
+    const opened = (dashboard ??= parts.loadDashboard(parts));
+    // What failed once, such as a full disk, may work the next time.
+    opened.catch(() => (dashboard = undefined));
+    return opened;
+  };
   const pair = http.tls === undefined ? undefined : new TlsPair(http.tls, log);
   const listener = await listenHttp({ ...http, tls: pair?.identity }, async (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     // Argo CD keeps a path prefix of its baseUrl, so only the end of the path counts.
     if (path.endsWith(GETPARAMS_PATH)) return endpoint.handle(request, response);
-    if (isOfDashboard(path))
-      return (await (dashboard ??= parts.loadDashboard(parts))).handle(request, response);
+    if (isOfDashboard(path)) return (await openDashboard()).handle(request, response);
     (await (routes ??= loadRoutes()))(request, response);
   });
   if (pair === undefined) warnOfClearText(http, log);
@@ -71,7 +76,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
     prepare: () => void (routes ??= loadRoutes()).catch(() => undefined),
     close: async () => {
       stopFollowing?.();
-      await (await dashboard)?.close();
+      await (await dashboard?.catch(() => undefined))?.close();
       return listener.close();
     },
   };

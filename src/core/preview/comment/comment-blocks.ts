@@ -58,11 +58,9 @@ export function details(summary: string, body: string): string {
 /** `cluster1`, `cluster2`, `cluster3` and 4 more. Names after the first `most` are only counted, unless it is a single one. */
 export function names(list: readonly string[], most: number = MAX_NAMES): string {
   if (list.length === 0) return '–';
-  const shown = list
-    .slice(0, list.length === most + 1 ? list.length : most)
-    .map(code)
-    .join(', ');
-  return list.length > most + 1 ? `${shown} and ${list.length - most} more` : shown;
+  const count = list.length === most + 1 ? list.length : most;
+  const shown = list.slice(0, count).map(code).join(', ');
+  return list.length > count ? `${shown} and ${list.length - count} more` : shown;
 }
 
 /**

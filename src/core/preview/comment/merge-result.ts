@@ -200,12 +200,8 @@ const LATER = /^\*\*Later, [^\n]*\*\*\n+(?:- [^\n]*\n+)*/m;
 /** Inserts the result below the first line of a preview's comment, and replaces an earlier result. */
 export function withMergeResult(comment: string, result: MergeResult | undefined, maxLength: number): string {
   const [marker = '', headline = '', ...rest] = comment.split('\n');
-  const body = rest
-    .join('\n')
-    .replace(RESULT, '')
-    .replace(MAY_MERGE, '')
-    .replace(LATER, '')
-    .replace(/^\n+/, '');
+  const old = [RESULT, MAY_MERGE, LATER, /^\n+/];
+  const body = old.reduce((text, part) => text.replace(part, ''), rest.join('\n'));
   const text = mergeResultText(result);
   const of = (part: string): string => `${marker}\n${headline}\n\n${part}\n\n${body}`;
   // The comment of the plan may be as long as the forge allows. Then the notice has the list.

@@ -182,8 +182,11 @@ function clusterLines(
 ): readonly string[] {
   const same = [...groupBy(moves, formatReason)];
   const lines = same.slice(0, MAX_MOVES).map(([why, alike]) => {
-    const verb = alike.length === 1 ? one : several;
-    return `- ${names(alike.map(({ cluster }) => cluster))} ${verb}${why === '' ? '' : `: ${prose(why)}`}`;
+    const clusters = names(
+      alike.map(({ cluster }) => cluster),
+      MAX_MOVES,
+    );
+    return `- ${clusters} ${alike.length === 1 ? one : several}${why === '' ? '' : `: ${prose(why)}`}`;
   });
   const left = same.slice(MAX_MOVES).reduce((sum, [, alike]) => sum + alike.length, 0);
   return left === 0 ? lines : [...lines, `- … and ${formatCount(left, 'more cluster')}`];

@@ -9,8 +9,12 @@ import {
 } from '@berth/ocm/kind/addon';
 import type { RenderedTemplate, TemplateInput } from '@berth/addon/rules/render-template';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import {
+  outputOption,
+  renderDocument,
+  renderTextTable,
+  type OutputFormat,
+} from '../../../terminal/output-format.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { readManifests } from '../objects/read-manifests.ts';
 import { addonCommand } from './enable-addon.ts';

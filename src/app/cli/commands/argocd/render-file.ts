@@ -19,9 +19,8 @@ import { berthPluginResponses } from '../../../generator-inputs/berth-plugin-res
 import { objectInputs } from '../../../generator-inputs/object-inputs.ts';
 import { planInputs } from '../../../generator-inputs/plan-inputs.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { renderDocument, type OutputFormat } from '../../../terminal/output-format.ts';
+import { renderDocument, renderTextTable, type OutputFormat } from '../../../terminal/output-format.ts';
 import { messageLines } from '../../../terminal/terminal-output.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
 import { isHubRequested, withHub, type HubFlags } from '../../flags/hub-flags.ts';
 import { wrongValue } from '../../flags/option-values.ts';
 

@@ -5,8 +5,12 @@ import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/option-values.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import {
+  outputOption,
+  renderDocument,
+  renderTextTable,
+  type OutputFormat,
+} from '../../../terminal/output-format.ts';
 import {
   addOptionalControllerFlags,
   callController,

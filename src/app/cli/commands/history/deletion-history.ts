@@ -5,8 +5,7 @@ import type { DeletionRecord } from '../../../../core/sync/deletion-record.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type HistoryFlags, historyDir } from './decision-history.ts';
 import { isHubRequested } from '../../flags/hub-flags.ts';
-import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import { renderDocument, renderTextTable, type OutputFormat } from '../../../terminal/output-format.ts';
 import { wrongOption } from '../../flags/option-values.ts';
 
 export interface DeletionFlags extends HistoryFlags {

@@ -11,8 +11,12 @@ import {
   historyDir,
   readRecords,
 } from './decision-history.ts';
-import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import {
+  outputOption,
+  renderDocument,
+  renderTextTable,
+  type OutputFormat,
+} from '../../../terminal/output-format.ts';
 
 interface HistoryFlags extends RecordFlags {
   readonly output: OutputFormat;

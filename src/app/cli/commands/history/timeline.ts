@@ -5,8 +5,7 @@ import type { DecisionRecord } from '../../../../core/publish/record/decision-re
 import { movedStep, tolerationSteps } from '../../../../core/timeline/decision-steps.ts';
 import { inOrder, stepsOf, type TimelineStep } from '../../../../core/timeline/timeline-step.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import { renderDocument, renderTextTable, type OutputFormat } from '../../../terminal/output-format.ts';
 import { isHubRequested } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/option-values.ts';
 import { type HistoryFlags, historyDir } from './decision-history.ts';

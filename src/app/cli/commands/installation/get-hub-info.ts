@@ -7,8 +7,12 @@ import { isJoined } from '../../../../core/registration/health/is-joined.ts';
 import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import {
+  outputOption,
+  renderDocument,
+  renderTextTable,
+  type OutputFormat,
+} from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { verbCommand, type CliCommand } from '../cli-command.ts';
 import { CONTROLLERS, controllersFolder, missingDefinitions } from './hub-installation.ts';

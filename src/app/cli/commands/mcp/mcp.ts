@@ -43,79 +43,56 @@ const COMMANDS = [
   getDecisionsCommand,
 ];
 
-interface ToolCommand extends Omit<McpTool, 'call'> {
-  /** For example `get holds`. */
+interface ToolCommand extends Pick<McpTool, 'name' | 'description'> {
+  /** With the flags that it always has. */
   readonly command: string;
-  /** What follows it, without the flags of the hub. A value never becomes a flag of its own. */
-  readonly words: (given: Readonly<Record<string, string>>, flags: McpFlags) => readonly string[];
+  /** What an assistant may add, with what it means. A value never becomes a flag of its own. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Whether it is about a placement. */
+  readonly placement?: 'needed' | 'possible';
+  readonly readsRepository?: true;
 }
 
-const PLACEMENT = 'NAMESPACE/NAME of a Placement';
 const CLUSTERS = 'a ManagedCluster, or KEY=VALUE for all clusters with this label or claim';
 
 const TOOLS: readonly ToolCommand[] = [
   {
-    name: 'status',
+    ...{ name: 'status', command: 'status' },
     description: 'what the controller read, published and held, and what is wrong in Git',
-    ...{ parameters: {}, required: [] },
-    ...{ command: 'status', words: () => [] },
   },
   {
-    name: 'placements',
+    ...{ name: 'placements', command: 'get placements', flags: { namespace: 'only this namespace' } },
     description: 'all Placements with their clusters, what is held, and what is wrong',
-    ...{ parameters: { namespace: 'only this namespace' }, required: [] },
-    ...{ command: 'get placements', words: (given) => flagOf(given, 'namespace') },
   },
   {
-    name: 'decisions',
+    ...{ name: 'decisions', command: 'get decisions', flags: { namespace: 'only this namespace' } },
     description: 'the published clusters of each PlacementDecision, with their reasons',
-    ...{ parameters: { namespace: 'only this namespace' }, required: [] },
-    ...{ command: 'get decisions', words: (given) => flagOf(given, 'namespace') },
   },
   {
-    name: 'holds',
+    ...{ name: 'holds', command: 'get holds' },
     description: 'what waits for the approval of a person, with reason, age and code',
-    ...{ parameters: {}, required: [] },
-    ...{ command: 'get holds', words: () => [] },
   },
   {
-    name: 'explain',
+    ...{ name: 'explain', command: 'explain --hub', placement: 'needed' },
     description: 'why a Placement selects clusters or not, and what would change that',
-    parameters: { placement: PLACEMENT, cluster: 'explain this cluster, selected or not' },
-    required: ['placement'],
-    command: 'explain',
-    words: (given) => ['--hub', ...flagOf(given, 'cluster'), '--', given['placement'] ?? ''],
+    flags: { cluster: 'explain this cluster, selected or not' },
   },
   {
-    name: 'history',
+    ...{ name: 'history', command: 'history --hub', placement: 'possible' },
     description: 'which clusters were added to Placements and removed, when and from which commit',
-    parameters: { placement: PLACEMENT },
-    required: [],
-    command: 'history',
-    words: ({ placement }) => ['--hub', ...(placement === undefined ? [] : ['--', placement])],
   },
   {
-    name: 'plan',
+    ...{ name: 'plan', command: 'plan --hub', readsRepository: true },
     description:
       'what merging a commit, draining a cluster or losing clusters would move, delete and hold, and why',
-    parameters: {
+    flags: {
       base: 'branch, tag or commit to merge into',
       head: 'branch, tag or commit to merge (default: HEAD)',
       drain: `assume that this is drained: ${CLUSTERS}`,
       lose: `assume that this is gone: ${CLUSTERS}`,
     },
-    required: [],
-    command: 'plan',
-    words: (given, { repo }) => [
-      ...['--hub', `--repo=${repo}`],
-      ...['base', 'head', 'drain', 'lose'].flatMap((name) => flagOf(given, name)),
-    ],
   },
 ];
-
-function flagOf(given: Readonly<Record<string, string>>, name: string): readonly string[] {
-  return given[name] === undefined ? [] : [`--${name}=${given[name]}`];
-}
 
 /** `berth mcp`: tools for assistants. They read, and print what the commands of the same names print. */
 export const mcpCommand: CliCommand = {
@@ -132,7 +109,9 @@ export const mcpCommand: CliCommand = {
 
 async function runMcp(io: CliIo, flags: McpFlags): Promise<ExitCode> {
   const tools = TOOLS.map((tool) => ({
-    ...tool,
+    ...{ name: tool.name, description: tool.description },
+    parameters: { ...(tool.placement && { placement: 'NAMESPACE/NAME of a Placement' }), ...tool.flags },
+    required: tool.placement === 'needed' ? ['placement'] : [],
     call: (given: Readonly<Record<string, string>>) => runTool(io, flags, tool, given),
   }));
   const server = { version: await packageVersion(), instructions: INSTRUCTIONS, tools };
@@ -153,16 +132,17 @@ async function runMcp(io: CliIo, flags: McpFlags): Promise<ExitCode> {
 
 async function runTool(
   io: CliIo,
-  flags: McpFlags,
-  tool: ToolCommand,
-  given: Readonly<Record<string, string>>,
+  { kubeconfig, context, repo }: McpFlags,
+  { command, readsRepository }: ToolCommand,
+  { placement, ...given }: Readonly<Record<string, string>>,
 ): Promise<ToolAnswer> {
-  const [stdout, stderr] = [new Captured(), new Captured()];
-  const hub = [
-    ...(flags.kubeconfig === undefined ? [] : [`--kubeconfig=${flags.kubeconfig}`]),
-    ...(flags.context === undefined ? [] : [`--context=${flags.context}`]),
+  const flags = { kubeconfig, context, ...(readsRepository && { repo }), ...given };
+  const words = [
+    ...command.split(' '),
+    ...Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
+    ...(placement === undefined ? [] : ['--', placement]),
   ];
-  const words = [...tool.command.split(' '), ...hub, ...tool.words(given, flags)];
+  const [stdout, stderr] = [new Captured(), new Captured()];
   const exitCode = await runCommands(COMMANDS, words, { ...io, stdout, stderr, colour: false });
   // Some exit codes say what was found. What failed prints nothing but its error.
   return { text: `${stdout.text}${stderr.text}`, isError: exitCode === 1 && stdout.text === '' };

@@ -4,7 +4,7 @@ import type { KindInfo } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ListOptions } from '@berth/kube/model/kube-api';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import { renderTextTable } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/option-values.ts';
 import { verbCommand, type CliCommand } from '../cli-command.ts';

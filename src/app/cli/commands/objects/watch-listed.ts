@@ -11,7 +11,7 @@ import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { messageLines } from '../../../terminal/terminal-output.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import { renderTextTable } from '../../../terminal/output-format.ts';
 import { type ReadObjects, renderObjects, tableOf } from './get-output.ts';
 
 /** What changes at one moment is printed together. */

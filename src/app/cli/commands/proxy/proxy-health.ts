@@ -4,7 +4,7 @@ import https from 'node:https';
 import { MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
 import { errorText } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { renderTextTable } from '../../../terminal/text-table.ts';
+import { renderTextTable } from '../../../terminal/output-format.ts';
 import { withHub } from '../../flags/hub-flags.ts';
 import { nameList } from '../../flags/option-values.ts';
 import type { HealthFlags } from './proxy-flags.ts';
