@@ -62,6 +62,7 @@ describe('records on a hub', () => {
     expect(both[0]).toEqual(first);
     const table = await fleet.berth('history', ...onHub());
     expect(table.stdout).toMatch(/team-a\/web +2 +\+2 +[0-9a-f]{8}\n.*team-a\/web +3 +\+1 +[0-9a-f]{8}\n/);
+    expect(table.stdout).not.toContain('RELEASED BY');
 
     const replay = (record: CompactRecord | undefined, dir: string) =>
       fleet.berth('replay', record?.hash ?? '', ...onHub(), '--data', dir);

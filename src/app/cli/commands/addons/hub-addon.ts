@@ -166,7 +166,7 @@ async function ownObjects(
   name: string,
   { namespace, values: file }: InstallFlags,
 ): Promise<readonly KubeObject[]> {
-  const objectsOf = OWN[name];
+  const objectsOf = Object.hasOwn(OWN, name) ? OWN[name] : undefined;
   if (objectsOf === undefined) throw whereManifestsAre(name);
   const { default: path } = await import('node:path');
   const values = file === undefined ? {} : await readValues(path.resolve(io.cwd, file));

@@ -104,7 +104,7 @@ function tableOf(
   moves: ReadonlyMap<string, DecisionChanges> | undefined,
 ): string {
   // Few records are released, and a table fits 80 columns without that.
-  const hasReleases = records.some(({ released }) => released !== undefined);
+  const hasReleases = records.some(({ released }) => released?.by !== undefined);
   const nowMs = Date.now();
   return renderTextTable(
     [...HEADINGS, ...(hasReleases ? ['RELEASED BY'] : []), ...(moves === undefined ? [] : ['CAUSED BY'])],
