@@ -65,6 +65,7 @@ export class GiteaFleet {
   #attempt = 0;
   /** Plans that have been announced wait for this. */
   #hold: Promise<void> | undefined;
+  #release = (): void => undefined;
 
   private constructor(parts: {
     readonly fleet: ServedFleet;
@@ -179,14 +180,13 @@ export class GiteaFleet {
 
   /** From here on plans are announced and not made. @returns lets them be made */
   holdPlans(): () => void {
-    let release = (): void => undefined;
     this.#hold = new Promise((resolve) => {
-      release = () => {
+      this.#release = () => {
         this.#hold = undefined;
         resolve();
       };
     });
-    return release;
+    return this.#release;
   }
 
   /** From here on the controller writes nothing to the hub. @returns lets it write */
@@ -231,9 +231,12 @@ export class GiteaFleet {
     return answer.status;
   }
 
-  /** Another try: main is as it was at first, and branches get other names. */
+  /** Another try: nothing waits, no pull request is open, main is as it was at first, and branches get other names. */
   async begin(): Promise<void> {
     this.#attempt++;
+    this.#release();
+    const open = (await this.gitea.call('GET', `${PROJECT}/pulls?state=open`)) as { number: number }[];
+    for (const { number } of open) await this.edit(number, { state: 'closed' });
     this.push('main', { ...asks(1), ...NO_RULES });
     await this.fleet.until(async () => ((await this.fleet.decisions('web')).length === 1 ? true : undefined));
   }

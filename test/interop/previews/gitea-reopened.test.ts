@@ -93,7 +93,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('a closed pull request 
       (await forge.fleet.decisions('beside')).length === 2 ? true : undefined,
     );
     await reopen(number);
-    const { body } = await forge.comment(number, `\`${base.slice(0, 12)}\` →`);
+    const { body } = await forge.comment(number, `on base \`${base.slice(0, 12)}\``);
     expect(body).toContain('+2 clusters');
     expect(body).toMatch(/- [0-9a-f]{12} has moved on since [0-9a-f]{12} branched off at/);
     expect(await forge.comments(number)).toHaveLength(1);
