@@ -16,6 +16,7 @@ import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/st
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { watchUnattended } from '../../controllers/events/unattended-objects.ts';
 import type { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
+import { startDecisionSlices } from '../../controllers/publication/start-decision-slices.ts';
 import type { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 import type { CommitsInProgress } from '../../controllers/sources/progress/commit-barrier.ts';
 import { DEFAULT_STALE_AFTER_MS, placementOfWork } from '../../controllers/inventory/hub-inventory.ts';
@@ -44,9 +45,13 @@ export function startOptionalControllers(
 ): ReturnType<typeof startArgocd> & Pick<RunningRegistration, 'overdue'> & HeldAddOns {
   const argocd = startArgocd(parts);
   const registration = startHubRegistration({ ...parts, pull: argocd.pull, onEvent: recordTimeline(parts) });
-  const others = [registration, startAddOns(parts), startAdmission(parts), startUnattended(parts)].filter(
-    (one) => one !== undefined,
-  );
+  const others = [
+    registration,
+    startAddOns(parts),
+    startAdmission(parts),
+    startSlices(parts),
+    startUnattended(parts),
+  ].filter((one) => one !== undefined);
   return {
     pull: argocd.pull,
     waves: argocd.waves,
@@ -233,6 +238,26 @@ function startAddOns(parts: {
     },
     addons.duties,
   );
+}
+
+/** Starts the writing of decisions for tools of the multicluster SIG, if enabled. */
+function startSlices({
+  options,
+  emit,
+  ...parts
+}: Pick<Parameters<typeof startAddOns>[0], 'options' | 'emit' | 'cache' | 'publishedPlacements'>):
+  | RunningArgocd
+  | undefined {
+  const { api: hub, clock, log, random, leadership, multiclusterDecisions } = options;
+  if (multiclusterDecisions !== true) return undefined;
+  return startDecisionSlices({
+    ...{ hub, cache: parts.cache, published: parts.publishedPlacements, clock, log, random },
+    mayBegin: async (signal) => leadership?.whenHeld(signal),
+    onError: (key, error) => {
+      // A conflict: the slices are read and written again immediately.
+      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `decision slices ${key}`, error });
+    },
+  });
 }
 
 /** Says on which objects nothing acts. What only reads the hub says nothing. */

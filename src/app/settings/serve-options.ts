@@ -35,6 +35,8 @@ export interface ServeOptions {
   readonly budget?: RemovalBudget | undefined;
   /** Pages say why each cluster is selected. Default: false. */
   readonly decisionReasons?: boolean | undefined;
+  /** Also write what is published as PlacementDecisions of multicluster.x-k8s.io. Default: false. */
+  readonly multiclusterDecisions?: boolean | undefined;
   /** Deletions of a source within this time count together toward its budget. Default: 10 min. */
   readonly deletionWindowMs?: number | undefined;
   /** Default: 5 min. */

@@ -44,6 +44,7 @@ export interface ControllerDuties {
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
   readonly embedded: boolean;
+  readonly multiclusterDecisions?: boolean | undefined;
   /** Absent: no access to Argo CD. */
   readonly argocd?:
     | {
@@ -124,6 +125,7 @@ function rightsOf(duties: ControllerDuties): ReadonlySet<Right> {
     ...when(duties.applies, 'applies'),
     ...when(duties.schedule === 'berth', 'decides'),
     ...when(duties.works, 'works'),
+    ...when(duties.multiclusterDecisions, 'multicluster-decisions'),
     ...when(duties.lease !== undefined, 'elects'),
     ...when(duties.announcement !== undefined, 'announces'),
     ...when(duties.listens, 'listens'),

@@ -12,6 +12,7 @@ export type Right =
   | 'applies'
   | 'decides'
   | 'works'
+  | 'multicluster-decisions'
   | 'elects'
   | 'announces'
   | 'listens'
@@ -89,6 +90,7 @@ export const CONTROLLER_ROLES: readonly ControllerRole[] = [
     parts: [
       { part: 'inventory' },
       { part: 'publishing', any: ['decides'] },
+      { part: 'decision-slices', any: ['multicluster-decisions'] },
       { part: 'works', any: ['works'] },
       { part: 'embedded-hub', any: ['applies'], embedded: true },
       { part: 'own-namespace', any: ['applies'], embedded: false },

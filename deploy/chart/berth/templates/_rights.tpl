@@ -16,6 +16,7 @@
 {{- if include "berth.works" . }}{{ $_ := set $on "works" true }}{{ end }}
 {{- if include "berth.admission" . }}{{ $_ := set $on "admission" true }}{{ end }}
 {{- if or $serve.argocdRefresh $serve.argocdWaves }}{{ $_ := set $on "argocd-refresh" true }}{{ end }}
+{{- if $serve.multiclusterDecisions }}{{ $_ := set $on "multicluster-decisions" true }}{{ end }}
 {{- if $serve.argocdWaves }}{{ $_ := set $on "argocd-waves" true }}{{ end }}
 {{- if $serve.argocdClusterSecrets }}{{ $_ := set $on "argocd-clusters" true }}{{ end }}
 {{- if $serve.argocdPull }}{{ $_ := set $on "argocd-pull" true }}{{ end }}
@@ -48,7 +49,7 @@
 {{/* Whether the controllers write to the hub at all. */}}
 {{- define "berth.writes" -}}
 {{- $serve := .Values.serve }}
-{{- if or (include "berth.applies" .) (include "berth.works" .) (include "berth.admission" .) $serve.registration $serve.addons $serve.argocdRefresh $serve.argocdWaves $serve.argocdClusterSecrets $serve.argocdPull (ne ($serve.schedule | default "berth") "upstream") }}true{{ end }}
+{{- if or (include "berth.applies" .) (include "berth.works" .) (include "berth.admission" .) $serve.multiclusterDecisions $serve.registration $serve.addons $serve.argocdRefresh $serve.argocdWaves $serve.argocdClusterSecrets $serve.argocdPull (ne ($serve.schedule | default "berth") "upstream") }}true{{ end }}
 {{- end }}
 
 {{/* Whether one of the replicas leads. */}}

@@ -38,7 +38,7 @@ describe('the kinds of OCM', () => {
   const served = new Map(custom.map((definition) => [definition.storageKey, definition]));
 
   it('have one storage version each', () => {
-    expect(served.size).toBe(18);
+    expect(served.size).toBe(19);
     for (const definition of served.values()) {
       expect(definition.versions.filter((version) => version.storage)).toHaveLength(1);
     }

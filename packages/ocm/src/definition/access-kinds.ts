@@ -66,6 +66,18 @@ const profileFields: OcmVersion['fields'] = {
   }),
 };
 
+/** Source: cluster-inventory-api of May 2026 `config/crd/bases`. */
+const sliceFields: OcmVersion['fields'] = {
+  'decisions!': listOf(
+    object({
+      'clusterProfileRef!': object({ 'name!': string(), namespace: string() }),
+      reason: string(),
+    }),
+    { maxItems: 100, minItems: 0 },
+  ),
+  schedulerName: string(),
+};
+
 /**
  * Kinds of OCM's add-ons for reaching clusters. A hub has them when the add-on is installed; an embedded hub always serves them.
  * Source: managed-serviceaccount 0.10.0 `charts/managed-serviceaccount/crds`.
@@ -84,6 +96,10 @@ export const ACCESS_GROUPS: Readonly<Record<string, readonly OcmKind[]>> = {
     {
       kind: 'ClusterProfile',
       versions: [{ name: 'v1alpha1', storage: true, status: true, fields: profileFields }],
+    },
+    {
+      kind: 'PlacementDecision',
+      versions: [{ name: 'v1alpha1', storage: true, fields: sliceFields }],
     },
   ],
 };

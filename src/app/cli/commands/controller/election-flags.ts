@@ -53,6 +53,7 @@ interface WritingDuties {
   readonly applies: boolean;
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
+  readonly multiclusterDecisions: boolean;
   readonly argocd?: object | undefined;
   readonly registration?: object | undefined;
   readonly addons?: object | undefined;
@@ -67,7 +68,8 @@ export function writesToHub(duties: WritingDuties): boolean {
     duties.registration !== undefined ||
     duties.addons !== undefined ||
     duties.admission !== undefined ||
-    duties.schedule === 'berth'
+    duties.schedule === 'berth' ||
+    duties.multiclusterDecisions
   );
 }
 

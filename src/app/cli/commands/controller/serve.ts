@@ -55,6 +55,7 @@ interface ServeFlags
   readonly works: boolean;
   readonly dryRuns: boolean;
   readonly decisionReasons: boolean;
+  readonly multiclusterDecisions: boolean;
   readonly removalBudget: string;
   readonly deletionWindow: string;
   readonly staleAfter: string;
@@ -132,6 +133,11 @@ export const serveCommand: CliCommand = {
         'PlacementDecisions say why each cluster is selected (settings file: decisionReasons)',
         false,
       )
+      .option(
+        '--multicluster-decisions',
+        'also write each placement’s clusters as PlacementDecisions of multicluster.x-k8s.io, by their ClusterProfiles',
+        false,
+      )
       .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
       .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
       .option(
@@ -168,7 +174,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     staleAfterMs: positiveDuration('--stale-after', flags.staleAfter),
     pollIntervalMs: positiveDuration('--poll', flags.poll),
     embedded: flags.embedded,
-    ...{ works: flags.works, dryRuns: flags.dryRuns },
+    ...{ works: flags.works, dryRuns: flags.dryRuns, multiclusterDecisions: flags.multiclusterDecisions },
     ...{ argocd: argocdOptions(flags), admission: admissionOptions(flags) },
     dataDir: resolve(io.cwd, flags.data),
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
@@ -248,7 +254,7 @@ async function printRbac(
   const { secretsOf } = await import('../../../settings/secrets-of.ts');
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('../known-resources.ts');
-  const { config, works, embedded } = flags;
+  const { config, works, embedded, multiclusterDecisions } = flags;
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
   const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;
   const names = namesOf(given);
@@ -261,7 +267,8 @@ async function printRbac(
   const admission = admissionOptions(flags);
   const addons = addOnOptions(flags);
   const { schedule } = modes;
-  const duties = { applies, schedule, works, embedded, argocd, registration, addons, admission };
+  const features = { works, embedded, multiclusterDecisions };
+  const duties = { applies, schedule, ...features, argocd, registration, addons, admission };
   const lease = electionSettings(flags, { ...duties, names })?.lease;
   const listed =
     config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));
