@@ -9,7 +9,7 @@ import type {
   OpenApiSchemas,
 } from '../../packages/embedded-hub/test/openapi/open-api-document.ts';
 import { thingCrd } from '../../packages/embedded-hub/test/openapi/v2/thing-crd.ts';
-import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
+import { allCrds } from '@berth/ocm/definition/ocm-crds';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
@@ -52,7 +52,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('OpenAPI v2 of a real kube
 
   beforeAll(async () => {
     real = await startControlPlane();
-    const crds = [thingCrd(), ...ocmCrds()];
+    const crds = [thingCrd(), ...allCrds()];
     for (const crd of crds) {
       const answer = await real.client.call('POST', CRDS, crd);
       expect(answer.status, JSON.stringify(answer.body)).toBe(201);

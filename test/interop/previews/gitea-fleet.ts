@@ -63,6 +63,7 @@ export class GiteaFleet {
   readonly deliveries: Delivery[] = [];
   readonly #taken: Delivery[] = [];
   #attempt = 0;
+  #hasPullRequests = false;
   /** Plans that have been announced wait for this. */
   #hold: Promise<void> | undefined;
   #release = (): void => undefined;
@@ -235,10 +236,16 @@ export class GiteaFleet {
   async begin(): Promise<void> {
     this.#attempt++;
     this.#release();
-    const open = (await this.gitea.call('GET', `${PROJECT}/pulls?state=open`)) as { number: number }[];
-    for (const { number } of open) await this.edit(number, { state: 'closed' });
+    await this.#closePullRequests();
     this.push('main', { ...asks(1), ...NO_RULES });
     await this.fleet.until(async () => ((await this.fleet.decisions('web')).length === 1 ? true : undefined));
+  }
+
+  async #closePullRequests(): Promise<void> {
+    // Gitea lists none of a repository that it still takes for empty.
+    if (!this.#hasPullRequests) return;
+    const open = (await this.gitea.call('GET', `${PROJECT}/pulls?state=open`)) as { number: number }[];
+    for (const { number } of open) await this.edit(number, { state: 'closed' });
   }
 
   remote(account: string, owner = 'root'): string {
@@ -273,6 +280,7 @@ export class GiteaFleet {
       );
     await expect.poll(isListed).toBe(true);
     const made = await this.gitea.call('POST', `${PROJECT}/pulls`, { head, base: 'main', title }, account);
+    this.#hasPullRequests = true;
     return (made as { number: number }).number;
   }
 
