@@ -8,11 +8,16 @@ const LONGEST = [
   'test/property/plan-outcome.test.ts',
   'test/e2e/migration.test.ts',
   'test/property/data-directory-crashes.test.ts',
+  'test/e2e/code-addon-crash.test.ts',
+  'packages/agent/test/property/agent-histories.test.ts',
+  'test/interop/hub-answers.test.ts',
   'test/interop/registration/matrix-real-hub.test.ts',
   'test/interop/ocm-suites.test.ts',
   'test/interop/registration/matrix-embedded-hub.test.ts',
   'test/interop/policies.test.ts',
   'test/interop/restored-hub.test.ts',
+  'test/interop/webhooks.test.ts',
+  'test/interop/validation.test.ts',
   'test/interop/pull/argocd-pull.test.ts',
 ];
 

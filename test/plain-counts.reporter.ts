@@ -18,7 +18,10 @@ export default class PlainCountsReporter implements Reporter {
       for (const test of module.children.allTests()) {
         collected++;
         const { state, errors = [] } = test.result();
-        const note = `${module.relativeModuleId} > ${test.fullName}: ${firstLine(errors[0]?.message)}\n`;
+        const [error] = errors;
+        const where = error?.stacks?.find(({ file }) => file === module.moduleId)?.line;
+        const place = where === undefined ? module.relativeModuleId : `${module.relativeModuleId}:${where}`;
+        const note = `${place} > ${test.fullName}: ${firstLine(error?.message)}\n`;
         if (test.diagnostic()?.flaky === true) notes.push(`passed only when it ran again: ${note}`);
         if (state === 'failed') notes.push(`failed: ${note}`);
         if (state === 'passed') passed++;
