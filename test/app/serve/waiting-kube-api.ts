@@ -1,7 +1,8 @@
 import { TransientError } from '@berth/runtime/errors';
-import { type KindInfo, MANIFEST_WORK, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import { type KindInfo, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '@berth/kube/model/kube-api';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { decisionPageOf, publishedClusters } from '../../../src/core/publish/pages/decision-page.ts';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 
@@ -11,6 +12,8 @@ export class WaitingKubeApi extends InterceptedKubeApi {
   worksWritten = 0;
   /** The clusters of the page that a list or a watch showed last. */
   shown: readonly string[] = [];
+  /** How many clusters the status of the placement counted that a list or a watch showed last. */
+  counted = 0;
   #gate: Promise<void> | undefined;
 
   /** Patches of the status of replica sets fail, as if the hub did not respond. */
@@ -53,6 +56,8 @@ export class WaitingKubeApi extends InterceptedKubeApi {
   #note(kind: KindInfo, object: KubeObject): void {
     if (kind.plural === PLACEMENT_DECISION.plural)
       this.shown = publishedClusters([decisionPageOf(object, '')]);
+    if (kind.plural === PLACEMENT.plural)
+      this.counted = (object as unknown as Placement).status?.numberOfSelectedClusters ?? 0;
   }
 
   protected override async write<T>(request: () => Promise<T>, right: string): Promise<T> {
