@@ -164,7 +164,7 @@ function assembleServer(
     identity,
     connections: { ...CONNECTIONS, ...connections },
     ticks,
-    onRequest: (request, response, connection) => handler.handle(request, response, connection),
+    onRequest: (incoming, connection) => handler.handle(incoming, connection),
   });
   return { server, handler, address, ticks };
 }

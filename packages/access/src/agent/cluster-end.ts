@@ -5,9 +5,10 @@ import type { KubeConfig, KubeCredentials } from '@berth/kube/config/kube-config
 import { type TlsMaterial, tlsOptions } from '@berth/kube/proxy/tls-material';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText, InputError } from '@berth/runtime/errors';
+import { forwardRequest, type Http1Incoming, onRequests } from '@berth/runtime/http/forward-request';
 import type { Logger } from '@berth/runtime/logger';
 import { CALLER_HEADER, forwardedHeaders, withoutIdentity } from '../rules/forwarded-headers.ts';
-import { answerStatus, forwardRequest, type Incoming, responseFor } from '../server/forward-request.ts';
+import { answerStatus } from '../server/answer-status.ts';
 
 export interface ClusterEndOptions {
   /** Of the cluster's API server, with the account of the agent, which may impersonate. */
@@ -39,11 +40,7 @@ export class ClusterEnd {
       });
     this.#base = base;
     this.#server = http.createServer({ requestTimeout: 0, maxHeaderSize: 128 * 1024 });
-    this.#server.on('request', (request, answer) => void this.#serve({ request, answer }));
-    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      socket.on('error', () => undefined);
-      void this.#serve({ request, answer: { socket, head } });
-    });
+    onRequests(this.#server, (incoming) => void this.#serve(incoming));
   }
 
   /** Serves one connection of the tunnel. */
@@ -56,8 +53,8 @@ export class ClusterEnd {
     this.#others.close();
   }
 
-  async #serve(incoming: Incoming): Promise<void> {
-    const { request, answer } = incoming;
+  async #serve(incoming: Http1Incoming): Promise<void> {
+    const { request, response } = incoming;
     try {
       const caller = request.headers[CALLER_HEADER];
       const { tls, authorization } = await this.#options.config.credentials({ clock: this.#options.clock });
@@ -68,7 +65,7 @@ export class ClusterEnd {
     } catch (error) {
       this.#options.log.warn('the API server cannot be reached', { error: errorText(error) });
       const message = `the API server of the cluster cannot be reached: ${errorText(error)}`;
-      answerStatus(responseFor(request, answer), 502, { reason: 'BadGateway', message });
+      answerStatus(response, 502, { reason: 'BadGateway', message });
     }
   }
 

@@ -1,9 +1,9 @@
 import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { impersonationHeaders } from '@berth/kube/config/impersonation-headers';
 import { BerthError, errorText, InputError } from '@berth/runtime/errors';
+import { forwardRequest, type Http1Incoming, onRequests } from '@berth/runtime/http/forward-request';
 import type { Logger } from '@berth/runtime/logger';
 import type { TunnelServer } from '@berth/tunnel/server/tunnel-server';
 import { clusterIdentity } from '../rules/cluster-identity.ts';
@@ -15,13 +15,7 @@ import {
 } from '../rules/forwarded-headers.ts';
 import { isExposed, type ServiceTarget, serviceTarget } from '../rules/exposed-services.ts';
 import { requestTarget } from '../rules/request-target.ts';
-import {
-  answerStatus,
-  forwardRequest,
-  type Incoming,
-  responseFor,
-  type StatusText,
-} from './forward-request.ts';
+import { answerStatus, type StatusText } from './answer-status.ts';
 import type { Callers, ExposedServices, ServedClusters } from './ask-hub.ts';
 
 /** What the cluster's end serves, in the name of the tunnel's addresses. */
@@ -59,19 +53,13 @@ export interface UserServer {
  * @throws InputError if it cannot listen
  */
 export async function startUserServer(options: UserServerOptions): Promise<UserServer> {
-  const serve = (incoming: Incoming): void => {
-    void serveRequest(incoming, options).catch((error: unknown) => {
-      const response = responseFor(incoming.request, incoming.answer);
-      answerStatus(response, 500, { reason: 'InternalError', message: 'internal error' });
-      options.log.error('a request failed', { error });
-    });
-  };
   const server = https.createServer({ ...LIMITS, ...options.tls, minVersion: 'TLSv1.2' });
   server.maxConnections = MAX_CONNECTIONS;
-  server.on('request', (request, answer) => serve({ request, answer }));
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => undefined);
-    serve({ request, answer: { socket, head } });
+  const close = onRequests(server, (incoming) => {
+    void serveRequest(incoming, options).catch((error: unknown) => {
+      answerStatus(incoming.response, 500, { reason: 'InternalError', message: 'internal error' });
+      options.log.error('a request failed', { error });
+    });
   });
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve, reject) => {
@@ -89,20 +77,15 @@ export async function startUserServer(options: UserServerOptions): Promise<UserS
   return {
     url: `https://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     renew: (tls) => server.setSecureContext({ ...tls, minVersion: 'TLSv1.2' }),
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    close,
   };
 }
 
-async function serveRequest(incoming: Incoming, options: UserServerOptions): Promise<void> {
-  const { request, answer } = incoming;
-  const refuse = (code: number, text: StatusText): void =>
-    answerStatus(responseFor(request, answer), code, text);
+async function serveRequest(incoming: Http1Incoming, options: UserServerOptions): Promise<void> {
+  const { request, response } = incoming;
+  const refuse = (code: number, text: StatusText): void => answerStatus(response, code, text);
   if (request.url === '/healthz') {
-    responseFor(request, answer).writeHead(200, { 'content-type': 'text/plain' }).end('ok\n');
+    response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n');
     return;
   }
   const target = requestTarget(request.url ?? '');

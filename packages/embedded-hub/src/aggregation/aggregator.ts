@@ -1,7 +1,8 @@
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { ClientRequest, OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { Clock } from '@berth/runtime/clock/clock';
+import { forwardRequest, type Incoming } from '@berth/runtime/http/forward-request';
 import type { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import type { ServedGroup, ServedVersion, RemoteDocuments } from '../discovery/discovery-documents.ts';
@@ -10,7 +11,7 @@ import type { Cluster } from '../request/cluster.ts';
 import { compareVersionPriority } from '../schema/resource-definition.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { resolveService, serviceServerName } from '../webhooks/webhook-clients.ts';
-import type { ForwardedResponse, HubRequest, HubResponse } from '../wire/api-response.ts';
+import type { ForwardedResponse } from '../wire/api-response.ts';
 import { unavailable } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 
@@ -34,20 +35,16 @@ export class Aggregator {
    * Returns undefined when the hub serves the path itself.
    * @throws StatusError 503
    */
-  async forward(
-    exchange: { readonly request: HubRequest; readonly response: HubResponse },
-    path: string,
-    user: UserInfo,
-  ): Promise<ForwardedResponse | undefined> {
+  async forward(incoming: Incoming, path: string, user: UserInfo): Promise<ForwardedResponse | undefined> {
     const match = API_PATH.exec(path);
     if (match === null) return undefined;
     const [group, version] = [match[1] ?? '', match[2] ?? ''];
     const api = findAggregatedApi(this.#cluster.store, group, version);
     if (api === undefined || this.#servesItself(group, version)) return undefined;
-    const { url = '' } = exchange.request;
+    const { url = '' } = incoming.request;
     const queryStart = url.indexOf('?');
     const target = queryStart < 0 ? path : path + url.slice(queryStart);
-    return forwardRequest(exchange, api, { user, identity: await this.#identity.current(), path: target });
+    return forward(incoming, api, { user, identity: await this.#identity.current(), path: target });
   }
 
   /**
@@ -341,58 +338,44 @@ const NOT_FORWARDED =
   /^(:.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|authorization|impersonate-.*|x-remote-.*)$/;
 
 /**
- * Forwards a request to the server of an aggregated API, and streams body and response. The user is
- * sent in X-Remote headers, authenticated by the front-proxy certificate; the caller's own
- * credentials are not sent.
+ * Forwards a request to the server of an aggregated API, and streams body and response; after an upgrade, the connections. The user is
+ * sent in X-Remote headers, authenticated by the front-proxy certificate; the caller's own credentials are not sent.
  * @throws StatusError 503 when the server cannot be reached
  */
-async function forwardRequest(
-  exchange: { readonly request: HubRequest; readonly response: HubResponse },
+async function forward(
+  incoming: Incoming,
   api: AggregatedApi,
   caller: { readonly user: UserInfo; readonly identity: PemPair; readonly path: string },
 ): Promise<ForwardedResponse> {
-  const { request, response } = exchange;
-  const sent = httpsRequest({
-    ...connectionTo(api, caller.identity),
-    method: request.method,
-    path: caller.path,
-    headers: forwardedHeaders(request, caller.user),
-  });
-  response.once('close', () => sent.destroy());
-  request.pipe(sent);
-  const received = await responseTo(sent).catch((error: unknown) => {
+  const headers = forwardedHeaders(incoming, caller.user);
+  const options = { ...connectionTo(api, caller.identity), path: caller.path, headers };
+  const send = (one: RequestOptions): ClientRequest => connectedInTime(httpsRequest(one));
+  const code = await forwardRequest(incoming, { send, options }).catch((error: unknown) => {
     throw unavailable(`the server of ${api.name} cannot be reached: ${String(error)}`);
   });
-  response.statusCode = received.statusCode ?? 502;
-  for (const [name, value] of Object.entries(received.headers))
-    if (value !== undefined && !NOT_FORWARDED.test(name)) response.setHeader(name, value);
-  response.writeHead(response.statusCode);
-  received.on('error', () => response.destroy());
-  received.pipe(response as NodeJS.WritableStream);
-  return { kind: 'forwarded', code: response.statusCode };
+  return { kind: 'forwarded', code };
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-function responseTo(sent: ClientRequest): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => sent.destroy(new Error('connecting took too long')), CONNECT_TIMEOUT_MS);
-    sent.once('socket', (socket) => socket.once('secureConnect', () => clearTimeout(timer)));
-    sent.once('response', (received) => {
-      clearTimeout(timer);
-      resolve(received);
-    });
-    sent.on('error', (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
+function connectedInTime(sent: ClientRequest): ClientRequest {
+  const timer = setTimeout(() => sent.destroy(new Error('connecting took too long')), CONNECT_TIMEOUT_MS);
+  const connected = (): void => clearTimeout(timer);
+  sent.once('socket', (socket) => {
+    if (sent.reusedSocket) connected();
+    else socket.once('secureConnect', connected);
   });
+  return sent.once('close', connected);
 }
 
-function forwardedHeaders(request: HubRequest, user: UserInfo): OutgoingHttpHeaders {
+function forwardedHeaders({ request, upgrade }: Incoming, user: UserInfo): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined && !NOT_FORWARDED.test(name)) headers[name] = value;
+  if (upgrade !== undefined) {
+    headers['connection'] = 'Upgrade';
+    headers['upgrade'] = request.headers.upgrade;
+  }
   headers['x-remote-user'] = user.name;
   headers['x-remote-group'] = [...user.groups];
   for (const [key, values] of Object.entries(user.extra ?? {}))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type WriteStream, createWriteStream, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
 import { type HubRequest, headerOf } from '../wire/api-response.ts';
-import type { RequestInfo } from '../wire/request-info.ts';
+import type { RequestInfo } from '@berth/kube/request-info';
 import type { UserInfo } from '../wire/user-info.ts';
 import { userJson } from './access-review.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import { MASTERS_GROUP } from '../auth/rbac/authorizer.ts';
-import type { RequestInfo } from '../wire/request-info.ts';
+import type { RequestInfo } from '@berth/kube/request-info';
 import { tooManyRequests } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import {

@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../wire/request-info.ts';
+import type { RequestInfo } from '@berth/kube/request-info';
 import type { FinishedRequest, HubGauges, RequestMetrics } from './request-metrics.ts';
 
 /** The metrics of `/metrics`. prom-client is imported with the first request, so that it does not delay the start of the hub. */

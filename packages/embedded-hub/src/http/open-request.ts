@@ -1,3 +1,4 @@
+import type { Incoming, Upgrade } from '@berth/runtime/http/forward-request';
 import type { Exchange } from '../flow/exchange.ts';
 import { EXEMPT_EXCHANGE } from '../flow/exchange.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
@@ -18,16 +19,19 @@ const RESPONSE_TIMEOUT_SECONDS = 60;
 export class OpenRequest extends TickEntry {
   readonly request: HubRequest;
   readonly response: HubResponse;
+  /** Of a request that asks for another protocol. */
+  readonly upgrade: Upgrade | undefined;
   readonly connection: HubConnection;
   readonly #ticks: SecondTicks;
   #exchange: Exchange = EXEMPT_EXCHANGE;
   #sendingSince = 0;
   #closed = false;
 
-  constructor(request: HubRequest, response: HubResponse, connection: HubConnection, ticks: SecondTicks) {
+  constructor({ request, response, upgrade }: Incoming, connection: HubConnection, ticks: SecondTicks) {
     super();
     this.request = request;
     this.response = response;
+    this.upgrade = upgrade;
     this.connection = connection;
     this.#ticks = ticks;
     connection.requestBegan();

@@ -1,5 +1,6 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import { BerthError, errorText } from '@berth/runtime/errors';
+import type { Incoming } from '@berth/runtime/http/forward-request';
 import type { Logger } from '@berth/runtime/logger';
 import { evaluateReview, reviewBody } from '../auth/access-review.ts';
 import type { AuditLog } from '../auth/audit-log.ts';
@@ -25,9 +26,10 @@ import {
   headerOf,
   isClientGone,
 } from '../wire/api-response.ts';
-import { type RequestInfo, parseRequestInfo, type ResourceRequest } from '../wire/request-info.ts';
+import { type RequestInfo, parseRequestInfo, type ResourceRequest } from '@berth/kube/request-info';
 import { StatusError } from '../wire/status-error.ts';
 import {
+  badRequest,
   internalError,
   methodNotAllowed,
   noSuchResource,
@@ -115,10 +117,11 @@ export class RequestHandler {
     if (ended > 0) this.#options.log.info('ended streams of revoked credentials', { streams: ended });
   }
 
-  handle(request: HubRequest, response: HubResponse, connection: HubConnection): void {
+  handle(incoming: Incoming, connection: HubConnection): void {
+    const { response } = incoming;
     // A client that disconnects is not an error of the hub, and cannot get a response.
     response.on('error', () => undefined);
-    const open = new OpenRequest(request, response, connection, this.#options.ticks);
+    const open = new OpenRequest(incoming, connection, this.#options.ticks);
     void this.#handle(open).catch((error: unknown) => {
       this.#options.log.error('could not send a response', { error: errorText(error) });
       response.destroy();
@@ -216,7 +219,7 @@ export class RequestHandler {
     if (cluster === undefined) throw noSuchResource();
     const pathPrefix = prefix?.[0] ?? '';
     const path = whole.slice(pathPrefix.length) || '/';
-    return { cluster, pathPrefix, path, query, info: parseRequestInfo(request.method ?? 'GET', path, query) };
+    return { cluster, pathPrefix, path, query, info: requestInfo(request.method ?? 'GET', path, query) };
   }
 
   async #serveResource(context: ResourceContext, cluster: ApiCluster): Promise<ApiResponse> {
@@ -273,6 +276,15 @@ export class RequestHandler {
         ],
       });
     throw noSuchResource();
+  }
+}
+
+/** @throws StatusError 400 for a path that means nothing */
+function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  try {
+    return parseRequestInfo(method, path, query);
+  } catch (error) {
+    throw badRequest(errorText(error));
   }
 }
 

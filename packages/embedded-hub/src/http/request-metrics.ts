@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LevelGauges } from '../flow/flow-control.ts';
-import type { RequestInfo } from '../wire/request-info.ts';
+import type { RequestInfo } from '@berth/kube/request-info';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

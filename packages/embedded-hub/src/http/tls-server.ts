@@ -5,14 +5,17 @@ import type {
   Http2ServerResponse,
   ServerHttp2Session,
 } from 'node:http2';
+import type { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { type Incoming, responseOn } from '@berth/runtime/http/forward-request';
 import type { ServingIdentity } from '../auth/certificates/serving-certificate.ts';
 import { ConnectionLimits } from '../flow/connection-limits.ts';
 import type { ConnectionLimitOptions } from '../flow/connection-limits.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { HubConnection } from './hub-connection.ts';
-import type { HubRequest, HubResponse } from '../wire/api-response.ts';
+import type { HubRequest } from '../wire/api-response.ts';
 
 /**
  * Limit of URL and headers; Node's default of 16 KiB would refuse valid Kubernetes requests with
@@ -31,7 +34,7 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 /** client-go runs all its watches over one connection. */
 const STREAMS_PER_CONNECTION = 1_000;
 
-export type RequestListener = (request: HubRequest, response: HubResponse, connection: HubConnection) => void;
+export type RequestListener = (incoming: Incoming, connection: HubConnection) => void;
 
 export interface TlsServerOptions {
   readonly identity: ServingIdentity;
@@ -80,7 +83,15 @@ export class TlsServer {
       const connection = this.#connectionOf(request);
       // Its connection is closed already.
       if (connection === undefined) response.destroy();
-      else onRequest(request, response, connection);
+      else onRequest({ request, response }, connection);
+    });
+    // Of HTTP/1.1 connections.
+    const events: EventEmitter = this.#server;
+    events.on('upgrade', (request: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+      const connection = this.#connections.get(socket);
+      if (connection === undefined) socket.destroy();
+      else
+        onRequest({ request, response: responseOn(socket, request), upgrade: { socket, head } }, connection);
     });
     this.#server.on('connection', (socket: Socket) => this.#accept(socket));
     this.#server.on('session', (session) => {

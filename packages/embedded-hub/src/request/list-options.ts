@@ -1,6 +1,6 @@
 import type { Requirement } from '@berth/kube/model/selector/label-selector-requirement';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { isTrueParameter } from '../wire/request-info.ts';
+import { isTrueParameter } from '@berth/kube/request-info';
 import { badRequest, invalid, resourceVersionTooLarge } from '../wire/status-errors.ts';
 import type { FieldRequirement } from './field-selector.ts';
 import { checkFieldSelector, parseFieldSelector } from './field-selector.ts';

@@ -1,4 +1,4 @@
-import type { ResourceRequest } from '../wire/request-info.ts';
+import type { ResourceRequest } from '@berth/kube/request-info';
 import type { ResponseForm } from '../wire/negotiate.ts';
 import { negotiateForm } from '../wire/negotiate.ts';
 import type { UserInfo } from '../wire/user-info.ts';

@@ -1,7 +1,7 @@
 import type { DecodedBody } from '../body/decode-body.ts';
 import { type JsonObject, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import { unsupportedValue } from '../schema/field-problems.ts';
-import { isTrueParameter } from '../wire/request-info.ts';
+import { isTrueParameter } from '@berth/kube/request-info';
 import { invalid, badRequest } from '../wire/status-errors.ts';
 import type { FieldValidation } from '../write/write-request.ts';
 

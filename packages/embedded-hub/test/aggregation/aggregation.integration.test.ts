@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { Duplex } from 'node:stream';
+import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
@@ -83,6 +86,14 @@ beforeAll(async () => {
       );
     });
   });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
+    const { upgrade, 'x-remote-user': user, authorization } = request.headers;
+    if (upgrade === 'refused')
+      return void socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno');
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`);
+    socket.write(`for ${String(user)} with ${authorization}\n`);
+    socket.on('data', (data: Buffer) => socket.write(data.toString().toUpperCase()));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   await hub.call('POST', '/api/v1/namespaces/default/services', {
@@ -113,6 +124,31 @@ afterAll(async () => {
   server.close();
 });
 
+/** A request that asks for another protocol. */
+async function upgrade(
+  method: string,
+  protocol: string,
+  authorization = `Bearer ${hub.token}`,
+  path = '/apis/ext.example.com/v1/namespaces/x/echoes/y',
+): Promise<TLSSocket> {
+  const socket = connect({ host: '127.0.0.1', port: hub.hub.port, ca: hub.hub.caPem });
+  await once(socket, 'secureConnect');
+  const headers = [
+    'Host: x',
+    `Authorization: ${authorization}`,
+    'Connection: Upgrade',
+    `Upgrade: ${protocol}`,
+  ];
+  socket.write(`${[`${method} ${path} HTTP/1.1`, ...headers].join('\r\n')}\r\n\r\n`);
+  return socket;
+}
+
+async function until(socket: TLSSocket, end: string): Promise<string> {
+  let text = '';
+  while (!text.includes(end)) text += String((await once(socket, 'data'))[0]);
+  return text;
+}
+
 describe('an aggregated API', () => {
   it('gets requests with the user, and without the credentials', async () => {
     const headers = {
@@ -137,6 +173,29 @@ describe('an aggregated API', () => {
     });
     expect(reply.body.headers).not.toHaveProperty('authorization');
     expect(reply.body.headers).not.toHaveProperty('impersonate-user');
+  });
+
+  it.each(['SPDY/3.1', 'websocket'])(
+    'gets an upgrade to %s, after which bytes are copied',
+    async (protocol) => {
+      const socket = await upgrade('POST', protocol);
+      expect(await until(socket, 'undefined\n')).toMatch(/^HTTP\/1.1 101 [^]*for admin with undefined\n$/);
+      socket.write('first');
+      expect(await until(socket, 'FIRST')).toBe('FIRST');
+      socket.destroy();
+    },
+  );
+
+  it('may refuse an upgrade, as the hub may', async () => {
+    expect(await until(await upgrade('GET', 'refused'), 'no')).toMatch(/^HTTP\/1.1 403 /);
+    const answer = await until(await upgrade('GET', 'websocket', 'Bearer nobody'), 'Unauthorized');
+    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+  });
+
+  /** Of the hub's own, an upgrade is no part. */
+  it('is the only one that is asked for upgrades', async () => {
+    const socket = await upgrade('GET', 'websocket', `Bearer ${hub.token}`, '/api/v1/namespaces/default');
+    expect(await until(socket, '"kind":"Namespace"')).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it('is for those whom RBAC allows', async () => {

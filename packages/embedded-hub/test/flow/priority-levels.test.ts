@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PRIORITY_LEVELS, priorityLevelOf } from '../../src/flow/flow-control.ts';
-import { parseRequestInfo } from '../../src/wire/request-info.ts';
+import { parseRequestInfo } from '@berth/kube/request-info';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/x/leases/y';
 const SECRET = '/api/v1/namespaces/x/secrets/y';

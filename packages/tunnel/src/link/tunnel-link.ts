@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { ClientHttp2Stream, ServerHttp2Stream } from 'node:http2';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import { errorText, TransientError } from '@berth/runtime/errors';
+import { joinStreams } from '@berth/runtime/http/forward-request';
 import type { Packet } from '../wire/packet.ts';
 import { PacketStream } from '../wire/packet-stream.ts';
 import { Channel, lost } from './channel.ts';
@@ -184,7 +185,7 @@ export class TunnelLink {
       const channel = this.#open(connectId);
       this.#packets.send({ type: 'dialed', random, connectId, error: '' });
       if (typeof target === 'function') target(channel);
-      else join(channel, target);
+      else joinStreams(channel, target);
     } catch (error) {
       this.#packets.send({ type: 'dialed', random, connectId: 0n, error: errorText(error) });
     } finally {
@@ -221,23 +222,6 @@ export class TunnelLink {
     this.#stalled += isStalled ? 1 : -1;
     if (this.#stalled > 0) this.#packets.pause();
     else this.#packets.resume();
-  }
-}
-
-/** Copies both ways. The end of one direction is the end of that direction; a failure ends both. */
-export function join(left: Duplex, right: Duplex): void {
-  left.pipe(right);
-  right.pipe(left);
-  for (const [one, other] of [
-    [left, right],
-    [right, left],
-  ] as const) {
-    one.on('error', () => other.destroy());
-    one.once('close', () => {
-      // Nothing more can be copied. What the other has not sent yet, it still sends, unless this was cut off.
-      if (!one.readableEnded || !one.writableFinished || other.writableFinished) other.destroy();
-      else other.once('finish', () => other.destroy());
-    });
   }
 }
 

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { BerthError, errorText } from '@berth/runtime/errors';
+import { joinStreams } from '@berth/runtime/http/forward-request';
 import type { Logger } from '@berth/runtime/logger';
-import { join } from '../link/tunnel-link.ts';
 import type { Packet } from '../wire/packet.ts';
 import { PacketStream } from '../wire/packet-stream.ts';
 import { answerCall, DIALER_CALL, GRPC_STATUS, peerCertificate, refuseCall } from '../wire/grpc-call.ts';
@@ -56,7 +56,7 @@ async function connectByHttp(
     const channel = await dial(target, gone.signal);
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     if (head.length > 0) channel.write(head);
-    join(socket, channel);
+    joinStreams(socket, channel);
   } catch (error) {
     const noAgent = error instanceof BerthError && error.code === 'tunnel.no-agent';
     socket.end(httpAnswer(noAgent ? '503 Service Unavailable' : '502 Bad Gateway', errorText(error)));

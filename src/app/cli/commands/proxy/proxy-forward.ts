@@ -1,9 +1,8 @@
-import http, { type IncomingMessage } from 'node:http';
+import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
-import type { Incoming } from '@berth/access/server/forward-request';
 import { errorText, InputError } from '@berth/runtime/errors';
+import type { Http1Incoming } from '@berth/runtime/http/forward-request';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import { printableLines } from '@berth/runtime/text/printable';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -25,27 +24,23 @@ export async function forwardService(io: CliIo, service: string, flags: ForwardF
     throw wrongOption('--listen', 'is for others, who would act as you: expected 127.0.0.1');
   const access = await userServerAccess(io, flags);
   const path = `/${encodeURIComponent(flags.cluster)}/api/v1/namespaces/${namespace}/services/${protocol}:${name}:${port}/proxy-service`;
-  const server = await serveLocally({ host, port: ownPort }, (incoming) => forward(incoming, access, path));
-  const { port: bound } = server.address() as AddressInfo;
+  const at = { host, port: ownPort };
+  const { port: bound, close } = await serveLocally(at, (incoming) => forward(incoming, access, path));
   io.stdout.write(
     printableLines([`http://${host}:${String(bound)}/ is ${service} of the cluster ${flags.cluster}`]),
   );
   await new Promise<void>((resolve) => onAbort(io.signal, resolve));
-  server.closeAllConnections();
-  server.close();
+  await close();
   return 0;
 }
 
 async function serveLocally(
   { host, port }: { readonly host: string; readonly port: number },
-  serve: (incoming: Incoming) => Promise<void>,
-): Promise<http.Server> {
+  serve: (incoming: Http1Incoming) => Promise<void>,
+): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
   const server = http.createServer({ requestTimeout: 0 });
-  server.on('request', (request, answer) => void serve({ request, answer }));
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => undefined);
-    void serve({ request, answer: { socket, head } });
-  });
+  const { onRequests } = await import('@berth/runtime/http/forward-request');
+  const close = onRequests(server, (incoming) => void serve(incoming));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
       reject(
@@ -57,18 +52,19 @@ async function serveLocally(
     );
     server.listen(port, host, resolve);
   });
-  return server;
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
 async function forward(
-  incoming: Incoming,
+  incoming: Http1Incoming,
   { entry, token }: UserServerAccess,
   prefix: string,
 ): Promise<void> {
-  const { answerStatus, forwardRequest, responseFor } = await import('@berth/access/server/forward-request');
-  const { request, answer } = incoming;
+  const { answerStatus } = await import('@berth/access/server/answer-status');
+  const { forwardRequest } = await import('@berth/runtime/http/forward-request');
+  const { request, response } = incoming;
   const refuse = (code: number, reason: string, message: string): void =>
-    answerStatus(responseFor(request, answer), code, { reason, message });
+    answerStatus(response, code, { reason, message });
   // A page of somebody else could give its own name this address.
   if (!isLocal((request.headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '')))
     return refuse(403, 'Forbidden', 'the host name is not one of this machine');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTrueParameter, parseRequestInfo } from '../../src/wire/request-info.ts';
+import { isTrueParameter, parseRequestInfo } from '@berth/kube/request-info';
 
 describe('a boolean parameter of the query', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { badRequest } from './status-errors.ts';
+import { InputError } from '@berth/runtime/errors';
 
 /** The attributes of a request, as authorization uses them (k8s.io/apiserver RequestInfo). */
 export type RequestInfo = ResourceRequest | PathRequest;
@@ -35,7 +35,7 @@ const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
 /**
  * Parses the path of a request, independent of the served resources.
- * @throws StatusError 400 for an invalid escape
+ * @throws InputError for a broken percent escape
  */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = decodeSegments(path);
@@ -61,7 +61,9 @@ function decodeSegments(path: string): string[] {
   try {
     return segments.map((segment) => decodeURIComponent(segment));
   } catch {
-    throw badRequest(`the path ${JSON.stringify(path)} contains a broken percent escape`);
+    throw new InputError('contains a broken percent escape', {
+      ...{ code: 'kube.path', subject: `the path ${JSON.stringify(path)}` },
+    });
   }
 }
 
