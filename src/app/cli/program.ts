@@ -43,6 +43,7 @@ import { previewDoctorCommand } from './commands/preview/doctor.ts';
 import { previewInstallCommand } from './commands/preview/install.ts';
 import { accountCommands } from './commands/proxy/accounts.ts';
 import { credentialsCommand } from './commands/proxy/credentials.ts';
+import { gatewayCommand } from './commands/proxy/gateway.ts';
 import { proxyCommands } from './commands/proxy/proxy.ts';
 import { runCommands } from './commands/run-commands.ts';
 import { scoreProviderCommand, scoreProviderPrometheusCommand } from './commands/score-provider.ts';
@@ -128,6 +129,7 @@ export const COMMANDS: readonly CliCommand[] = [
   statusCommand,
   proxyCommands,
   accountCommands,
+  gatewayCommand,
   credentialsCommand,
   historyCommand,
   mcpCommand,

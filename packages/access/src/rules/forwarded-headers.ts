@@ -30,9 +30,18 @@ export function isImpersonation(name: string): boolean {
   return IMPERSONATION.test(name.toLowerCase());
 }
 
+/** The place of a token where a browser can set no header (kubernetes `authentication/request/websocket`). */
+const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\.k8s\.io\./;
+
 /** Without the caller's own claims to be somebody else, and without the token. */
 export function withoutIdentity(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  const kept = Object.entries(headers).filter(([name]) => name !== 'authorization' && !isImpersonation(name));
   return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => name !== 'authorization' && !isImpersonation(name)),
+    kept.map(([name, value]) => [name, name === 'sec-websocket-protocol' ? withoutToken(value) : value]),
   );
+}
+
+function withoutToken(protocols: OutgoingHttpHeaders[string]): string {
+  const all = [protocols].flat().flatMap((one) => String(one).split(','));
+  return all.filter((one) => !TOKEN_PROTOCOL.test(one.trim())).join(',');
 }

@@ -1,12 +1,9 @@
 import { createAddOnManager } from '@berth/addon';
 import { createIfAbsent } from '@berth/kube/create-if-absent';
-import { CLUSTER_MANAGEMENT_ADDON, CONFIG_MAP, SECRET } from '@berth/kube/model/kinds';
+import { CLUSTER_MANAGEMENT_ADDON, CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { secretTexts } from '@berth/kube/secret-texts';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
-import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { SleepingClock } from '@berth/runtime/clock/clock';
-import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import { startTunnelServer } from '@berth/tunnel/server/tunnel-server';
@@ -18,6 +15,7 @@ import {
   USER_SERVER_CONFIG,
 } from '../addon/cluster-proxy.ts';
 import { Callers, ExposedServices, ServedClusters } from './ask-hub.ts';
+import { keptAuthority } from './kept-authority.ts';
 import { startUserServer } from './user-server.ts';
 
 /** The authority of agents, of the tunnel and of the user server. */
@@ -59,7 +57,7 @@ export interface AccessServer {
  */
 export async function startAccessServer(options: AccessServerOptions): Promise<AccessServer> {
   const { hub, namespace, clock, random, log, signal } = options;
-  const pair = await authorityOf(hub, namespace, clock.now());
+  const pair = await keptAuthority(hub, { namespace, name: AUTHORITY_SECRET }, clock.now());
   const authority = new CertificateAuthority(pair);
   const hosts = [
     ...new Set([
@@ -115,32 +113,6 @@ export async function startAccessServer(options: AccessServerOptions): Promise<A
     await tunnel.close();
   });
   return { url, agentAddress, ended };
-}
-
-/** Made once; all replicas and restarts use it. */
-async function authorityOf(hub: KubeApi, namespace: string, nowMs: number): Promise<PemPair> {
-  const key = { namespace, name: AUTHORITY_SECRET };
-  const read = async (): Promise<PemPair | undefined> => {
-    const secret = await hub.get(SECRET, key);
-    const { 'tls.crt': certPem, 'tls.key': keyPem } = secret === undefined ? {} : secretTexts(secret);
-    return certPem && keyPem ? { certPem, keyPem } : undefined;
-  };
-  const found = await read();
-  if (found !== undefined) return found;
-  const made = createAuthority(AUTHORITY_SECRET, nowMs);
-  await createIfAbsent(hub, SECRET, {
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata: key },
-    data: {
-      'tls.crt': Buffer.from(made.certPem).toString('base64'),
-      'tls.key': Buffer.from(made.keyPem).toString('base64'),
-    },
-  });
-  const stored = await read();
-  if (stored !== undefined) return stored;
-  throw new InputError('has no certificate and key', {
-    ...{ code: 'access.authority', subject: `Secret ${namespace}/${AUTHORITY_SECRET}` },
-    hint: 'delete it, and another authority is made; agents then get other certificates',
-  });
 }
 
 /** Tells people where the user server is, and describes the add-on, unless somebody has. */

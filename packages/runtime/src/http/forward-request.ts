@@ -88,7 +88,7 @@ export function forwardRequest(
         sendBack(answer, response, headers);
       } catch (error) {
         // A status or a header that no server may send.
-        reject(error as Error);
+        reject(error instanceof Error ? error : new Error(String(error)));
         outgoing.destroy();
         return;
       }

@@ -51,6 +51,10 @@ const OWN: Readonly<Record<string, (at: OwnPlace) => Promise<readonly KubeObject
     const { accountHubObjects } = await import('@berth/access/addon/managed-serviceaccount');
     return accountHubObjects({ namespace, image, withProfiles: clusterProfiles });
   },
+  'cluster-gateway': async ({ namespace, image }) => {
+    const { gatewayHubObjects } = await import('@berth/access/addon/cluster-gateway');
+    return gatewayHubObjects({ namespace, image });
+  },
 };
 
 interface OwnPlace {
