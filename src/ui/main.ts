@@ -61,7 +61,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Understands a cluster, a placement, `drain NAME`, `lose region:eu`, `add 3`, `pr 12` and `14:02`. */
+/** Understands a cluster, a placement, `drain NAME`, `lose region:eu`, `add 3`, `pr 12`, `commit 1a2b3c4` and `14:02`. */
 function SearchBox(): ComponentChildren {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);

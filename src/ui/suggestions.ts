@@ -43,6 +43,11 @@ function questions(text: string, fleet: FleetView | undefined): readonly Suggest
   const [, number] = /^(?:pr|pull request|#) ?#?((?:[a-z0-9-]+\/)?\d+)$/i.exec(text) ?? [];
   if (number !== undefined)
     return [{ text: `pull request ${number}`, kind: 'change', address: whatIfAddress({ pr: number }) }];
+  const [, commit] = /^commit ([0-9a-f]{7,64})$/i.exec(text) ?? [];
+  if (commit !== undefined)
+    return [
+      { text: `commit ${commit}`, kind: 'change', address: whatIfAddress({ commit: commit.toLowerCase() }) },
+    ];
   const [, count, like] = /^add (\d+)(?: like (\S+))?$/i.exec(text) ?? [];
   if (count !== undefined) {
     const assumed = { add: count, ...(like !== undefined && { like }) };

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_DIRECTORY_MODE } from '@berth/runtime/files/private-mode';
 import { writeFileAtomic } from '@berth/runtime/files/atomic-file';
+import { Subscribers } from '@berth/runtime/loop/subscribers';
 
 /** The limit for one source. */
 const MAX_REPORTS = 200;
@@ -12,6 +13,8 @@ const MAX_REPORTS = 200;
  */
 export class ReportFiles {
   readonly #dir: string;
+  /** Emits each number of a pull request whose files were written. */
+  readonly written = new Subscribers<number>();
 
   constructor(dir: string) {
     this.#dir = dir;
@@ -33,6 +36,7 @@ export class ReportFiles {
     const old = [...numbers].toSorted((a, b) => b - a).slice(MAX_REPORTS);
     for (const one of old)
       for (const ending of Object.keys(files)) await rm(join(dir, `${one}.${ending}`), { force: true });
+    await this.written.emit(number);
   }
 
   /** @param name `12.html`; the caller must have checked its form */

@@ -26,7 +26,7 @@ import {
 import type { FindMergedPlan } from '../../controllers/publication/plan-approvals.ts';
 import { planOfTree } from '../../controllers/previews/pull-requests/plan-of-tree.ts';
 import { PreviewQueue } from '../../controllers/previews/pull-requests/preview-queue.ts';
-import type { PreviewMemory } from '../../controllers/previews/pull-requests/preview-memory.ts';
+import { NO_MEMORY, type PreviewMemory } from '../../controllers/previews/pull-requests/preview-memory.ts';
 import { PreviewRepository } from '../../controllers/previews/pull-requests/preview-repository.ts';
 import { PullRequestPreviews } from '../../controllers/previews/pull-requests/pull-request-previews.ts';
 import type { PreviewReports } from '../../controllers/previews/pull-requests/pull-request-options.ts';
@@ -39,6 +39,7 @@ import {
 } from '../../controllers/sources/progress/source-options.ts';
 import type { KindInfo } from '@berth/kube/model/kinds';
 import { commentCommand } from '../../core/preview/comment/comment-command.ts';
+import { reportPage, type ReportedPlan } from '../../core/preview/report/report-page.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { builtProgram } from '../../adapters/program/package-root.ts';
 import type { Subscribers } from '@berth/runtime/loop/subscribers';
@@ -53,6 +54,9 @@ import { PreviewLinks } from './http/preview-links.ts';
  * priority.
  */
 const WORKERS = 2;
+
+/** In characters. */
+const MAX_REPORT_LENGTH = 4 * 1024 * 1024;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
@@ -113,8 +117,8 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
       for (const group of previews.sourceFollowed()) groups.add(previews, group);
   });
   return {
-    reports,
-    links,
+    ...{ reports, links },
+    findCommit: (commit) => findCommit(opened, commit),
     planOfTree: mergedPlansOf(opened),
     take: (event) => {
       if (event.kind === 'push' || event.kind === 'other') return false;
@@ -148,6 +152,20 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
       );
     },
   };
+}
+
+/** The pull request whose planned head, or whose merge, is this commit. @param commit an id, or how it begins */
+function findCommit(
+  opened: readonly Pick<NonNullable<ReturnType<typeof openOne>>, 'previews' | 'records'>[],
+  commit: string,
+): { readonly source: string; readonly number: string } | undefined {
+  for (const { previews, records } of opened)
+    for (const number of records.keys().toReversed()) {
+      const { head, merge } = records.get(number) ?? NO_MEMORY;
+      if (head.startsWith(commit) || merge?.commit.startsWith(commit) === true)
+        return { source: previews.source, number };
+    }
+  return undefined;
 }
 
 /** The queues of comments and of groups of merge queues. */
@@ -306,9 +324,18 @@ function sourcesBeside({ url, ref }: ServeSource, options: ServeOptions): readon
 
 function reportsOf({ http, clock }: ServeOptions, files: ReportFiles, links: PreviewLinks): PreviewReports {
   const publicUrl = http?.publicUrl?.replace(/\/+$/, '');
+  const pagesOf = (plan: ReportedPlan): Record<'html' | 'json', string> => ({
+    html: reportPage({ ...plan, maxLength: MAX_REPORT_LENGTH }),
+    json: JSON.stringify(plan),
+  });
   return {
-    write: ({ source, number }, { page, map, plan }) =>
-      files.write(source, number, { html: page, svg: map, json: JSON.stringify(plan) }),
+    write: ({ source, number }, { map, plan }) => files.write(source, number, { ...pagesOf(plan), svg: map }),
+    merged: async ({ source, number }, merged) => {
+      const stored = await files.read(source, `${number}.json`);
+      if (stored === undefined) return;
+      const plan = JSON.parse(stored.toString('utf8')) as ReportedPlan;
+      await files.write(source, number, pagesOf({ ...plan, ...merged }));
+    },
     linksTo: ({ source, number }) => {
       if (publicUrl === undefined) return undefined;
       const link = (ending: string): string =>

@@ -2,6 +2,7 @@ import { isInSet, membershipOf } from '@berth/placement/filter/eligibility';
 import type { DecisionTable } from '@berth/placement/explain/text/decision-table';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Plan } from '../preview/plan.ts';
+import type { ReportedPlan } from '../preview/report/report-page.ts';
 
 /** What a viewer of the dashboard may see. The hub says it (`controllers/dashboard/viewers.ts`). */
 export interface Sight {
@@ -56,6 +57,31 @@ export function visibleTable(table: DecisionTable, isVisible: (cluster: string) 
         return { ...reason, clusters, leaving: reason.leaving.filter(isVisible), flipsIf };
       }),
     })),
+  };
+}
+
+/** What the screen of a change shows. Plain JSON. */
+export interface ChangeView extends ReportedPlan {
+  /** Some of it is not for the viewer, so no verdict follows from the rest. */
+  readonly isPart?: true;
+}
+
+/** @returns undefined if there is nothing in it that the viewer may see */
+export function visibleChange(
+  report: ReportedPlan,
+  sight: Sight,
+  hub: Parameters<typeof visibleClusters>[0],
+): ChangeView | undefined {
+  if (seesAll(sight)) return report;
+  const { subject, pullRequest, outcome, merged } = report;
+  // The message of a plan that failed, and problems of files, are for those who may read everything.
+  if (outcome.kind === 'unplanned') return undefined;
+  const plan = visiblePlan(outcome.plan, sight, visibleClusters(hub, sight));
+  return {
+    ...{ subject, pullRequest, isPart: true, approvals: report.approvals },
+    outcome: { ...outcome, plan, problems: [] },
+    // What it did names placements of others.
+    merged: merged && { ...merged, text: '' },
   };
 }
 

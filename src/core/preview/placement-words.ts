@@ -21,11 +21,27 @@ export function movesText(plan: PlacementPlan, names: WriteNames): string {
   return `moves from ${names(gone)} to ${names(come)}${stay.length === 0 ? '' : `, stays on ${names(stay)}`}`;
 }
 
+/** What the merge does. Of a held change: where it stays, the clusters first that it would leave, and what would happen. */
+export function mergeMovesText(plan: PlacementPlan, isApproved: boolean, names: WriteNames): string {
+  const moves = movesText(plan, names);
+  if (plan.held === undefined || isApproved) return moves;
+  const leaving = plan.removed.map(({ cluster }) => cluster);
+  const now = [...leaving, ...(plan.before?.clusters ?? []).filter((cluster) => !leaving.includes(cluster))];
+  return `${now.length === 0 ? 'still runs nowhere' : `stays on ${names(now)}`}; if approved: ${moves}`;
+}
+
+/** Of a placement, before and after. */
+interface PlannedClusters {
+  readonly after?: { readonly clusters: readonly string[] } | undefined;
+  readonly added: readonly { readonly cluster: string }[];
+  readonly removed: readonly { readonly cluster: string }[];
+}
+
 /**
  * What an approval of a held change does: `takes team-a/web from c2; it then runs nowhere`. Goes on after `Approving`.
  * @param subject the name of the placement as text
  */
-export function approvalEffect(plan: PlacementPlan, subject: string, names: WriteNames): string {
+export function approvalEffect(plan: PlannedClusters, subject: string, names: WriteNames): string {
   const { gone, come, stay } = clustersOf(plan);
   const after = [...stay, ...come];
   const then = after.length === 0 ? 'it then runs nowhere' : `it then runs on ${names(after)}`;
@@ -56,7 +72,7 @@ interface PlacedClusters {
   readonly stay: readonly string[];
 }
 
-function clustersOf({ after, added, removed }: PlacementPlan): PlacedClusters {
+function clustersOf({ after, added, removed }: PlannedClusters): PlacedClusters {
   const come = added.map(({ cluster }) => cluster);
   const isNew = new Set(come);
   return {

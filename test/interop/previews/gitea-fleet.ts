@@ -202,6 +202,11 @@ export class GiteaFleet {
     return release;
   }
 
+  /** Where the controller serves. */
+  get url(): string {
+    return this.#target ?? '';
+  }
+
   /** The text of a page that a comment links to. */
   async page(link: string): Promise<string> {
     const answer = await fetch(link.replace(PUBLIC_URL, this.#target ?? ''));

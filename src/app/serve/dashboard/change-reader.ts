@@ -10,7 +10,7 @@ import type { HubInventory } from '../../../controllers/inventory/hub-inventory.
 import { readRecordedHubState } from '../../../controllers/previews/recorded-hub-state.ts';
 import type { RepositoryLoop } from '../../../controllers/sources/following/repository-loop.ts';
 import { type ServeSource, sourceNameOf } from '../../../controllers/sources/progress/source-options.ts';
-import { type Sight, visibleClusters, visiblePlan } from '../../../core/dashboard/sight.ts';
+import { type ChangeView, type Sight, visibleChange } from '../../../core/dashboard/sight.ts';
 import type { Plan } from '../../../core/preview/plan.ts';
 import { inputKey } from '../../../core/preview/sides/held-objects.ts';
 import type { ReportedPlan } from '../../../core/preview/report/report-page.ts';
@@ -46,22 +46,19 @@ export class ChangeReader {
   }
 
   /**
-   * @param query `pr=12`, `pr=SOURCE/12`, or assumptions: `drain=C`, `lose=region:eu`, `add=3`, `like=C`
+   * @param query `pr=12`, `pr=SOURCE/12`, `commit=1a2b3c4`, or assumptions: `drain=C`, `lose=region:eu`, `add=3`, `like=C`
    * @returns undefined if there is no such plan
    * @throws InputError for a query that cannot be answered
    */
-  async read(query: URLSearchParams, sight: Sight): Promise<ReportedPlan | undefined> {
-    const pullRequest = query.get('pr');
-    const found = pullRequest === null ? await this.#whatIf(query) : await this.#pullRequest(pullRequest);
-    if (found === undefined) return undefined;
-    const { outcome } = found;
-    const isHidden = sight.namespaces !== 'all' || !sight.allClusters;
-    if (!isHidden) return found;
-    // The message of a plan that failed, and problems of files, are for those who may read everything.
-    if (outcome.kind === 'unplanned') return undefined;
-    const isVisible = visibleClusters(this.#options.inventory.snapshot(), sight);
-    const plan = visiblePlan(outcome.plan, sight, isVisible);
-    return { ...found, outcome: { ...outcome, plan, problems: [] } };
+  async read(query: URLSearchParams, sight: Sight): Promise<ChangeView | undefined> {
+    const [pullRequest, commit] = [query.get('pr'), query.get('commit')];
+    const found =
+      pullRequest !== null
+        ? await this.#pullRequest(pullRequest)
+        : commit !== null
+          ? await this.#commit(commit)
+          : await this.#whatIf(query);
+    return found && visibleChange(found, sight, this.#options.inventory.snapshot());
   }
 
   async #pullRequest(text: string): Promise<ReportedPlan | undefined> {
@@ -80,12 +77,27 @@ export class ChangeReader {
     return undefined;
   }
 
+  async #commit(text: string): Promise<ReportedPlan | undefined> {
+    if (!/^[0-9a-f]{7,64}$/.test(text))
+      throw new InputError('expected the id of a commit, or its first 7 digits or more', {
+        code: 'dashboard.query',
+        subject: `commit ${text}`,
+      });
+    const found = this.#options.previews?.findCommit(text);
+    if (found === undefined)
+      throw new InputError('no pull request with a plan has this commit as its head, or was merged as it', {
+        ...{ code: 'dashboard.query', subject: `commit ${text}` },
+        hint: 'what commits moved is in the history of each placement',
+      });
+    return this.#pullRequest(`${found.source}/${found.number}`);
+  }
+
   async #whatIf(query: URLSearchParams): Promise<ReportedPlan> {
     const assumed = FLAGS.flatMap((flag) => query.getAll(flag).map((value): Assumed => ({ flag, value })));
     const like = query.get('like') ?? undefined;
     if (assumed.length === 0 || assumed.length > MAX_ASSUMPTIONS)
       throw new InputError(
-        `expected pr=NUMBER, or 1 to ${MAX_ASSUMPTIONS} of drain=CLUSTER, lose=KEY:VALUE, add=NUMBER, taint, label, claim, score`,
+        `expected pr=NUMBER, commit=ID, or 1 to ${MAX_ASSUMPTIONS} of drain=CLUSTER, lose=KEY:VALUE, add=NUMBER, taint, label, claim, score`,
         { code: 'dashboard.query', subject: 'This change' },
       );
     const plan = await this.#planned({ assumed, like });

@@ -25,8 +25,13 @@ const MAX_LOGIN_BYTES = '8kb';
 export function dashboardRoutes(parts: ControllerHttpOptions): Dashboard {
   const door = new Door(parts);
   const { reader, changes, questions } = readersOf(parts);
-  const streams = new LiveStreams(parts.options.clock, () => reader.revision);
-  const { inventory } = parts;
+  let written = 0;
+  const streams = new LiveStreams(parts.options.clock, () => reader.revision + written);
+  const { inventory, previews } = parts;
+  previews?.reports.written.subscribe(() => {
+    written++;
+    streams.changed();
+  });
   const stops = [...inventory.inputs, inventory.decisions].map(({ store }) =>
     store.onChange(() => streams.changed()),
   );

@@ -63,6 +63,8 @@ export interface PreviewParts {
    * @returns whether pull requests of the repository get previews
    */
   take(event: WebhookEvent): boolean;
-  readonly reports: Pick<ReportFiles, 'read'>;
+  readonly reports: Pick<ReportFiles, 'read' | 'written'>;
+  /** The pull request whose planned head, or whose merge, is a commit. @param commit an id, or how it begins */
+  findCommit(commit: string): { readonly source: string; readonly number: string } | undefined;
   readonly links: Pick<PreviewLinks, 'isValid'>;
 }

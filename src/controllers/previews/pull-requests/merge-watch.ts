@@ -165,9 +165,16 @@ export class MergeWatch {
     return new PublishedClusters().read(this.#options.snapshot().decisions).clusters.get(what.placement);
   }
 
-  /** Puts the result into the comment of the preview. */
+  /** Puts the result into the page and the comment of the preview. */
   async #write(number: number, result: MergeResult | undefined, signal: AbortSignal): Promise<void> {
-    const { forge, source } = this.#options;
+    const { forge, reports, source } = this.#options;
+    const { merge, approvals } = this.#memory(number);
+    const merged = {
+      commit: merge?.commit ?? '',
+      text: result === undefined ? 'Waiting for the hub to follow' : mergeStatus(result).description,
+      isHeld: (result?.held.length ?? 0) > 0,
+    };
+    await reports.merged({ source, number }, { merged, approvals });
     const marker = `<!-- ${previewMarker(source)} -->`;
     const [comment] = await forge.ownComments(number, marker, signal);
     if (comment === undefined) return;

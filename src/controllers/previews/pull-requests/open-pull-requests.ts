@@ -3,6 +3,7 @@ import { lostAddOns } from '../../../core/preview/addons/plan-addons.ts';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { sha256 } from '@berth/runtime/sha256';
 import { fleetMapSvg } from '../../../core/preview/comment/fleet-map.ts';
+import { approvalCommand } from '../../../core/preview/comment/approval-blocks.ts';
 import { heldCodes, type PreviewOutcome } from '../../../core/preview/comment/preview-outcome.ts';
 import type { ExpectedAddOn } from '../../../core/preview/comment/merge-comparison.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
@@ -15,7 +16,6 @@ import {
 } from '../../../core/preview/rules/override-rules.ts';
 import { laterRollouts } from '../../../core/preview/later/later-texts.ts';
 import type { Plan } from '../../../core/preview/plan.ts';
-import { reportPage } from '../../../core/preview/report/report-page.ts';
 import { lapsedApprovals, lapsedText } from './lapsed-approvals.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
 import { NO_MEMORY, type PreviewMemory } from './preview-memory.ts';
@@ -23,7 +23,6 @@ import { PLANNING, type PreviewStatuses, type Reported } from './preview-statuse
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import { previewMarker, writeStickyComment } from './sticky-comment.ts';
 
-const MAX_REPORT_LENGTH = 4 * 1024 * 1024;
 /**
  * A plan waits at most this long for the hub to follow the base. Then it is made anyway: the hub may be unable to follow,
  * and this pull request may be what repairs that.
@@ -201,9 +200,10 @@ export class OpenPullRequests {
     const commands = { digest: sha256, rules: this.#options.rules };
     const { title, authorName, url } = pull;
     const pullRequest = { title, authorName, url };
-    const plan = { subject: `${repositoryName}#${number}`, pullRequest, outcome, approvals };
-    const page = reportPage({ ...plan, commands, maxLength: MAX_REPORT_LENGTH });
-    await reports.write(key, { page, map: map && fleetMapSvg(map), plan });
+    const approve =
+      outcome.kind === 'planned' ? approvalCommand(outcome.plan, { approvals, commands }) : undefined;
+    const plan = { subject: `${repositoryName}#${number}`, pullRequest, outcome, approvals, approve };
+    await reports.write(key, { map: map && fleetMapSvg(map), plan });
     const links = reports.linksTo(key);
     const marker = previewMarker(source);
     const text = renderComment({

@@ -4,6 +4,7 @@ import type { Logger } from '@berth/runtime/logger';
 import type { PullRequest, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import type { TimelineStep } from '../../../core/timeline/timeline-step.ts';
 import type { ReportedPlan } from '../../../core/preview/report/report-page.ts';
+import type { Reportable } from '../../../core/preview/report/merge-line.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
@@ -15,17 +16,20 @@ import type { KnownRules } from './preview-statuses.ts';
 
 /** Where users of the forge find the whole preview. */
 export interface PreviewReports {
-  /** Stores the page and the picture of a pull request, and replaces earlier ones. */
-  write(key: { readonly source: string; readonly number: number }, report: StoredReport): Promise<void>;
+  /** Stores the page and the picture of a pull request, and replaces earlier ones. The dashboard shows the same plan. */
+  write(
+    key: ReportKey,
+    report: { readonly plan: ReportedPlan; readonly map: string | undefined },
+  ): Promise<void>;
+  /** Says on the stored page what the merge did; nothing where there is no page. */
+  merged(key: ReportKey, merged: Pick<Reportable, 'merged' | 'approvals'>): Promise<void>;
   /** Links that expire; undefined if Berth has no address that users can reach. */
-  linksTo(key: { readonly source: string; readonly number: number }): PreviewLinks | undefined;
+  linksTo(key: ReportKey): PreviewLinks | undefined;
 }
 
-export interface StoredReport {
-  readonly page: string;
-  readonly map: string | undefined;
-  /** For the dashboard, which shows the same sections. */
-  readonly plan: ReportedPlan;
+interface ReportKey {
+  readonly source: string;
+  readonly number: number;
 }
 
 export interface PreviewLinks {

@@ -22,6 +22,14 @@ export interface Approvable {
   readonly commands?: ReadCommands | undefined;
 }
 
+/** The comment that approves all that is held of a plan. */
+export interface ApprovalCommand {
+  readonly which: 'it' | 'all of them';
+  readonly command: string;
+  /** Who may write it, as a sentence. */
+  readonly who: string;
+}
+
 /** More holds are counted; the table and the report have them, too. */
 const MAX_HELD = 20;
 
@@ -47,7 +55,7 @@ export function approvalBlocks({
 export function approvalCommand(
   plan: Plan,
   { approvals, commands }: Approvable,
-): { readonly which: string; readonly command: string; readonly who: string } | undefined {
+): ApprovalCommand | undefined {
   const codes = heldCodes(plan);
   if (commands === undefined || openCodes(plan, approvals).length === 0) return undefined;
   const joint = jointCode(commands.digest, codes);

@@ -16,8 +16,8 @@ import {
   waitingText,
 } from '../plan-text.ts';
 import { LATER_TITLE, laterTexts } from '../later/later-texts.ts';
-import type { Plan, WorkloadPlan, PlacementPlan, CommentApproval } from '../plan.ts';
-import { movesText } from '../placement-words.ts';
+import type { Plan, WorkloadPlan, CommentApproval } from '../plan.ts';
+import { mergeMovesText } from '../placement-words.ts';
 import {
   type Approvable,
   approvalBlocks,
@@ -190,7 +190,7 @@ function table(rows: readonly PlanRow[], approved: ReadonlySet<string>): string 
     const mark = risk === undefined ? '' : risk.level === 'danger' ? '🔴 ' : '🟡 ';
     const cells = [
       `${mark}${code(placement)}${apps}`,
-      rowMoves(plan, approved.has(plan.token)),
+      mergeMovesText(plan, approved.has(plan.token), names),
       ...(hasRisk ? [prose(risk?.text ?? '')] : []),
       prose(why),
     ];
@@ -198,15 +198,6 @@ function table(rows: readonly PlanRow[], approved: ReadonlySet<string>): string 
   });
   const titles = ['app', 'what happens', ...(hasRisk ? ['risk'] : []), 'why'];
   return [`| ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length)}`, ...lines].join('\n');
-}
-
-/** Of a held change: where it stays, beginning with the clusters that it would leave, and what would happen. */
-function rowMoves(plan: PlacementPlan, isApproved: boolean): string {
-  const moves = movesText(plan, names);
-  if (plan.held === undefined || isApproved) return moves;
-  const leaving = plan.removed.map(({ cluster }) => cluster);
-  const now = [...leaving, ...(plan.before?.clusters ?? []).filter((cluster) => !leaving.includes(cluster))];
-  return `${now.length === 0 ? 'still runs nowhere' : `stays on ${names(now)}`}; if approved: ${moves}`;
 }
 
 function mapBlocks({ map, links }: PreviewComment): readonly string[] {

@@ -1,26 +1,23 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import { markup } from '../comment/foreign-text.ts';
-import type { ReadCommands } from '../comment/approval-blocks.ts';
-import { mayMergeAnswer, type PreviewOutcome, previewVerdict } from '../comment/preview-outcome.ts';
-import type { CommentApproval, Plan } from '../plan.ts';
+import { type PreviewOutcome, previewVerdict } from '../comment/preview-outcome.ts';
+import type { Plan } from '../plan.ts';
+import { mergeHtml, type Reportable } from './merge-line.ts';
 import { reportSections } from './report-sections.ts';
 import { CONTENT_POLICY, SCRIPT, STYLE } from './report-style.ts';
 
-export interface PreviewReport {
+export interface PreviewReport extends Reportable {
   /** `team/fleet#12` */
   readonly subject: string;
   /** Absent: the plan is not of a pull request. */
   readonly pullRequest?: ReportedPullRequest | undefined;
   readonly outcome: PreviewOutcome;
-  readonly approvals: readonly CommentApproval[];
-  /** How comments are read as commands. Absent: they are not. */
-  readonly commands?: ReadCommands | undefined;
   /** In characters. Sections that do not fit are omitted completely, and the page says so. */
   readonly maxLength: number;
 }
 
 /** What the page of a pull request is made of, so that the dashboard can make it again. Plain JSON. */
-export type ReportedPlan = Pick<PreviewReport, 'subject' | 'pullRequest' | 'outcome' | 'approvals'>;
+export type ReportedPlan = Omit<PreviewReport, 'maxLength'>;
 
 /** Foreign text. */
 export interface ReportedPullRequest {
@@ -31,8 +28,6 @@ export interface ReportedPullRequest {
 
 /** Reserved for the page around the sections. */
 const RESERVED = 4_000 + STYLE.length + SCRIPT.length;
-
-const IN_A_PAGE = { write: (text: string) => markup(text), danger: '“danger”', warning: '“warning”' };
 
 /** Signs that every font has. */
 const SIGNS = { unchanged: '✓', changes: '→', stopped: '■', failed: '×' } as const;
@@ -56,11 +51,11 @@ export function reportPage({
   pullRequest,
   outcome,
   maxLength,
-  ...approvable
+  ...reportable
 }: PreviewReport): string {
-  const { approvals } = approvable;
+  const { approvals } = reportable;
   const { level, text } = previewVerdict(outcome, approvals);
-  const { shown, left } = fitting(reportSections(outcome, approvable), maxLength - RESERVED);
+  const { shown, left } = fitting(reportSections(outcome, reportable), maxLength - RESERVED);
   const rest =
     left === 0
       ? ''
@@ -73,7 +68,7 @@ export function reportPage({
 <style>${STYLE}</style></head><body>
 <header>${originHtml(subject, pullRequest)}<h1>${markup(title)}</h1>
 <p class="verdict ${level}"><span aria-hidden="true">${SIGNS[level]}</span> ${markup(text)}</p>
-<p><strong>May I merge?</strong> ${mayMergeAnswer(outcome, approvals, IN_A_PAGE)}</p></header>
+<p>${mergeHtml(outcome, reportable)}</p></header>
 <div class="tools" hidden><label>Filter <input type="search"></label> <button type="button">Open or close all</button> <span role="status"></span></div>
 <main>
 ${shown.join('\n')}

@@ -3,11 +3,11 @@ import type { FieldChange } from '../effects/plan-effects.ts';
 import { fleetMap, fleetMapSvg, type FleetCell, type FleetMap } from '../comment/fleet-map.ts';
 import { markup } from '../comment/foreign-text.ts';
 import { planRows } from '../comment/plan-rows.ts';
-import { type Approvable, approvalCommand, approvedFindings } from '../comment/approval-blocks.ts';
+import { approvedFindings } from '../comment/approval-blocks.ts';
 import { heldCodes, hintSentence, type PreviewOutcome } from '../comment/preview-outcome.ts';
 import { problemSection } from '../comment/problem-blocks.ts';
 import { contentChanges } from '../content-changes.ts';
-import { approvalEffect, addOnEffect, deletionsEffect, movesText } from '../placement-words.ts';
+import { approvalEffect, addOnEffect, deletionsEffect, mergeMovesText } from '../placement-words.ts';
 import {
   approvalAnnotation,
   approvalTitle,
@@ -31,8 +31,9 @@ import {
   workloadVerb,
 } from '../plan-text.ts';
 import { LATER_TITLE, laterTexts } from '../later/later-texts.ts';
-import type { PlacementPlan, Plan } from '../plan.ts';
+import type { PlacementPlan, Plan, PlannedHold } from '../plan.ts';
 import { decisionTableHtml } from './decision-table-html.ts';
+import type { Reportable } from './merge-line.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
 import { fold, type HtmlRow, lines, list, listOf, plainTable, section, table } from './html.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';
@@ -40,19 +41,19 @@ import { groupBy } from '@berth/runtime/lists/group-by';
 /** Every section of a report: first what stops the change, what it moves and where. @returns HTML */
 export function reportSections(
   outcome: PreviewOutcome,
-  approvable: Approvable = { approvals: [] },
+  reportable: Reportable = { approvals: [] },
 ): readonly string[] {
   if (outcome.kind === 'unplanned')
     return outcome.hint === undefined ? [] : [`<p>${markup(hintSentence(outcome.hint))}</p>`];
   const { plan, problems } = outcome;
-  return [...firstSections(plan, problemSection(problems), approvable), ...furtherSections(plan)];
+  return [...firstSections(plan, problemSection(problems), reportable), ...furtherSections(plan)];
 }
 
 /** What a reader sees first, in the order of the comment: what stops it, what changes, and where. */
 function firstSections(
   plan: Plan,
   problems: string,
-  approvable: Approvable = { approvals: [] },
+  reportable: Reportable = { approvals: [] },
 ): readonly string[] {
   const rules = [...brokenRules(plan).map(ruleText), changedRulesText(plan)];
   return [
@@ -61,16 +62,16 @@ function firstSections(
       'Rules',
       rules.filter((text) => text !== ''),
     ),
-    heldSection(plan, approvable),
+    heldSection(plan, reportable),
     list('Files that lose their objects', plan.lostFiles.map(lostFileText)),
-    findingsTable(approvedFindings(plan, approvable.approvals)),
+    findingsTable(approvedFindings(plan, reportable.approvals)),
     plan.waiting.length === 0 ? '' : `<p>${markup(waitingText(plan))}</p>`,
     list(
       'Values',
       contentChanges(plan).map(({ subject, text }) => `${subject}: ${text}`),
     ),
     problems,
-    movesTable(plan, approvable),
+    movesTable(plan, reportable),
     list(LATER_TITLE, laterTexts(plan)),
     mapSection(plan),
   ].filter((part) => part !== '');
@@ -102,37 +103,46 @@ const names = (clusters: readonly string[]): string => formatNames(clusters, MAX
 const MAX_NAMES = 5;
 
 /** What is held, why, and what an approval would do. */
-function heldSection(plan: Plan, approvable: Approvable): string {
+function heldSection(plan: Plan, reportable: Reportable): string {
   if (heldCodes(plan).length === 0) return '';
+  const { approve: found, merged } = reportable;
+  const isOpen = heldCodes(plan).some((code) => !reportable.approvals.some(({ token }) => token === code));
+  // A reader who can approve by a comment needs no other way, and nobody needs one afterwards.
+  const hasRemedy = found === undefined && merged === undefined && isOpen;
+  const problem = ({ message, remedy = '' }: Pick<PlannedHold, 'message' | 'remedy'>): string =>
+    hasRemedy ? message : message.replace(remedy, '').trim();
   const block = (title: string, reason: string, effect: string, token: string): string => {
-    const by = approvable.approvals.find((one) => one.token === token)?.by;
-    const own = approvable.commands === undefined ? `code <code>${markup(token)}</code>` : '';
+    const by = reportable.approvals.find((one) => one.token === token)?.by;
+    const own = reportable.approve === undefined ? `code <code>${markup(token)}</code>` : '';
     const state = by === undefined ? own : `approved by ${markup(by)}`;
     const who = by === undefined ? 'Approving' : 'The merge';
     const text = `<p>${markup(reason, Infinity)}</p><p><strong>${who} ${markup(effect, Infinity)}.</strong> <small>${state}</small></p>`;
     return `<div class="held"><h3>${markup(title)}</h3>${text}</div>`;
   };
   const blocks = [
-    ...plan.deletionsHeld.map(({ source, message, token }) =>
-      block(`Deletions of source ${source}`, message, deletionsEffect(plan, names), token),
+    ...plan.deletionsHeld.map(({ source, token, ...held }) =>
+      block(`Deletions of source ${source}`, problem(held), deletionsEffect(plan, names), token),
     ),
     ...plan.addOnsHeld.map((held) =>
-      block(`Add-on ${held.addOn}`, held.message, addOnEffect(held, names), held.token),
+      block(`Add-on ${held.addOn}`, problem(held), addOnEffect(held, names), held.token),
     ),
     ...planRows(plan).flatMap(({ placement: key }) => {
       const placement = placementOf(plan, key);
       if (placement?.held === undefined) return [];
       const { held, token } = placement;
-      return [block(key, `${held.reason}: ${held.message}`, approvalEffect(placement, key, names), token)];
+      return [block(key, `${held.reason}: ${problem(held)}`, approvalEffect(placement, key, names), token)];
     }),
   ];
-  const found = approvalCommand(plan, approvable);
   const how =
-    found === undefined
+    found === undefined || merged?.isHeld === false
       ? ''
       : `<p>Approve ${found.which} with the comment <code>${markup(found.command)}</code>. ${markup(found.who)}</p>\n`;
-  const isOpen = heldCodes(plan).some((code) => !approvable.approvals.some(({ token }) => token === code));
-  const title = isOpen ? 'Held until somebody approves it' : 'Held changes, all of them approved';
+  const title =
+    merged?.isHeld === false
+      ? 'Held by the plan, and not any more'
+      : isOpen
+        ? 'Held until somebody approves it'
+        : 'Held changes, all of them approved';
   return section(title, `${how}${blocks.join('\n')}`);
 }
 
@@ -153,7 +163,8 @@ function findingsTable(findings: readonly PlanFinding[]): string {
 const MAX_OPEN_ROWS = 20;
 
 /** One line for each placement, the most dangerous first. */
-function movesTable(plan: Plan, { approvals }: Approvable): string {
+function movesTable(plan: Plan, { approvals }: Reportable): string {
+  const approved = new Set(approvals.map(({ token }) => token));
   const rows = planRows(plan, approvals).flatMap(
     ({ placement: key, workloads: used, risk, why }): readonly HtmlRow[] => {
       const placement = placementOf(plan, key);
@@ -171,7 +182,7 @@ function movesTable(plan: Plan, { approvals }: Approvable): string {
       return [
         [
           `<code>${markup(key)}</code>${apps}`,
-          markup(movesText(placement, names), Infinity),
+          markup(mergeMovesText(placement, approved.has(placement.token), names), Infinity),
           danger,
           markup(why),
         ],

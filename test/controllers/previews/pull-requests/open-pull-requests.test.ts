@@ -101,7 +101,7 @@ describe('an open pull request', () => {
           await onDisk;
         },
       },
-      reports: { write: () => Promise.resolve(), linksTo: () => undefined },
+      reports: { write: () => Promise.resolve(), merged: () => Promise.resolve(), linksTo: () => undefined },
       knownRules: undefined,
       queue: { addAfter: (_key: object, delayMs: number) => void queued.push(delayMs) },
       clock,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sha256 } from '@berth/runtime/sha256';
 import { describe, expect, it } from 'vitest';
 import { decisionTableHtml } from '../../../../src/core/preview/report/decision-table-html.ts';
+import { approvalCommand } from '../../../../src/core/preview/comment/approval-blocks.ts';
 import { COLOURS, SCRIPT, STYLE } from '../../../../src/core/preview/report/report-style.ts';
 import type { FleetCluster } from '../../../../src/core/preview/plan.ts';
 import { move, placementPlan, plan, planned } from '../comment/comment-fixture.ts';
@@ -60,7 +61,8 @@ describe('the report page', () => {
 
   it('has the one command that approves all that is held, as the comment', () => {
     const rules = { approvers: 'write', selfApproval: false } as const;
-    const text = textOf(page({ commands: { digest: sha256, rules } }));
+    const approve = approvalCommand(PLAN, { approvals: [], commands: { digest: sha256, rules } });
+    const text = textOf(page({ approve }));
     expect(text).toMatch(
       /Approve it with the comment \/berth approve 0a1b2c3d4e5f ?\. Anybody who may write/,
     );
