@@ -78,19 +78,33 @@ export async function readSession(): Promise<Session | undefined> {
 
 /** @returns why not; undefined if it worked */
 export async function logIn(token: string): Promise<string | undefined> {
-  const response = await fetch('/ui/session', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ token }),
-  }).catch(() => undefined);
-  if (response?.ok === true) return undefined;
-  const { message } = ((await response?.json().catch(() => ({}))) ?? {}) as { readonly message?: string };
-  return message ?? 'Berth does not answer.';
+  return post('/ui/session', { token });
 }
 
 export async function logOut(): Promise<void> {
   await fetch('/ui/session', { method: 'DELETE' }).catch(() => undefined);
   known = new Map();
+}
+
+/**
+ * Approves what a placement holds.
+ * @param path of the placement, below `/ui/api`
+ * @returns why not; undefined if it worked
+ */
+export async function approve(path: string, code: string): Promise<string | undefined> {
+  return post(`/ui/api${path}/release`, { code });
+}
+
+/** @returns why not; undefined if it worked */
+async function post(path: string, body: object): Promise<string | undefined> {
+  const response = await fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  }).catch(() => undefined);
+  if (response?.ok === true) return undefined;
+  const { message } = ((await response?.json().catch(() => ({}))) ?? {}) as { readonly message?: string };
+  return message ?? 'Berth does not answer.';
 }
 
 /** Two hundred pages that hear of a change ask within this time, not all at once. */

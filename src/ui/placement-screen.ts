@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
-import type { HistoryView, PlacementHold, PlacementView } from '../core/dashboard/placement-view.ts';
+import type { HistoryView, PlacementView } from '../core/dashboard/placement-view.ts';
 import { decisionTableHtml } from '../core/preview/report/decision-table-html.ts';
 import type { CompactRecord, NameSummary } from '../core/publish/record/compact-record.ts';
 import { useAnswer } from './answers.ts';
 import { go } from './go.ts';
+import { HoldBox } from './hold-box.ts';
 import { counted, html, momentText } from './html.ts';
 import { Steps } from './story-list.ts';
 import { clusterAddress } from './suggestions.ts';
@@ -28,7 +29,7 @@ export function PlacementScreen({ namespace, name, query }: PlacementScreenProps
   const { table, held, published, hints, reschedulesAt } = data;
   return html`${title}
     <p class="sentence"><${Sentence} view=${data} last=${history?.records[0]} /></p>
-    ${held === undefined ? '' : html`<${Hold} held=${held} />`}
+    ${held === undefined ? '' : html`<${HoldBox} key=${held.code} path=${path} of=${data} held=${held} />`}
     ${hints.map((hint) => html`<p class="warning">${hint}</p>`)}
     ${reschedulesAt === undefined ? '' : html`<p>It is decided again at ${momentText(reschedulesAt)}, when a toleration runs out.</p>`}
     <${WhyCluster} path=${path} page=${`/p/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`} cluster=${query.get('cluster') ?? ''} />
@@ -52,26 +53,7 @@ function Sentence({
   return html`<strong>${published.length.toLocaleString('en')} of ${counted(table.clusterCount, 'cluster')}</strong>${last === undefined ? '' : html`, decided ${momentText(last.publishedAt)}`}${commit == null ? '' : html` by commit <code title=${`${commit.author}: ${commit.subject}`}>${commit.id.slice(0, 8)}</code>`}${held !== undefined ? html`; <strong class="danger">1 change held</strong>` : isSteady ? ', steady' : html`; <strong class="warning">${table.selectedCount} selected, not all published yet</strong>`}.`;
 }
 
-/** What is held, what it would do, and how it is approved. */
-function Hold({ held }: { readonly held: PlacementHold }): ComponentChildren {
-  const { reason, message, command, added, removed } = held;
-  const [isCopied, setCopied] = useState(false);
-  const copy = (): void => {
-    void navigator.clipboard?.writeText(command ?? '').then(() => setCopied(true));
-  };
-  return html`<div class="held"><h2>Held: ${reason}</h2><p>${message}</p>
-    ${removed.length === 0 ? '' : html`<p><span class="leaves">− leaves</span> ${shortList(removed)}</p>`}
-    ${added.length === 0 ? '' : html`<p><span class="joins">+ joins</span> ${shortList(added)}</p>`}
-    ${command === undefined ? html`<p class="quiet">It ends by itself.</p>` : html`<p>To approve exactly this change:</p><p class="command"><code>${command}</code> <button type="button" onClick=${copy}>${isCopied ? 'Copied' : 'Copy'}</button></p>`}
-  </div>`;
-}
-
 const MOST_NAMED = 8;
-
-function shortList(names: readonly string[]): ComponentChildren {
-  const more = names.length - MOST_NAMED;
-  return html`${names.slice(0, MOST_NAMED).map((name, at) => html`${at === 0 ? '' : ', '}<a href=${clusterAddress(name)}>${name}</a>`)}${more > 0 ? ` and ${more} more` : ''}`;
-}
 
 interface WhyClusterProps {
   readonly path: string;

@@ -175,6 +175,46 @@ describe.skipIf(program === undefined)('the dashboard in a browser', () => {
     await page.context().close();
   });
 
+  it('approves what is held, after it said what that does', async () => {
+    const [page, complaints] = await open();
+    await page.goto(`${url}/p/team-a/all`);
+    await page.getByRole('button', { name: 'Approve …' }).click();
+    const question = page.getByRole('dialog', { name: 'Approve this change of team-a/all?' });
+    await question.getByText('Approving takes team-a/all from c1, c2, c3, c4; it then runs on').waitFor();
+    await page.screenshot({ path: `${PICTURES}approve-light.png` });
+    // The first key does nothing that cannot be undone.
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'hidden' });
+    expect(await fleet.decisions('all')).toHaveLength(6);
+    await page.getByRole('button', { name: 'Approve …' }).click();
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Approve …' }).click();
+    await question.getByRole('button', { name: 'Approve this change' }).click();
+    await page.getByText('You approved it.').waitFor();
+    await fleet.held('all', 'False');
+    await expect
+      .poll(async () => {
+        fleet.clock.skip(1_000);
+        return page.getByText('released by admin on the dashboard at').count();
+      })
+      .toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('offers no approval to somebody without the right', async () => {
+    fleet.git.commit({ 'all.yaml': yaml(placement('all', { clusterSets: ['none'] })) });
+    await fleet.held('all', 'True');
+    const reader = await tenantToken(fleet.hub.api, 'team-a', { name: 'reader' });
+    const [page] = await open('phone', reader);
+    await page.goto(`${url}/p/team-a/all`);
+    await page.getByText('You may not approve it').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve …' }).count()).toBe(0);
+    await page.screenshot({ path: `${PICTURES}no-approval-phone.png`, fullPage: true });
+    await page.context().close();
+  });
+
   it('shows nobody what somebody else has seen in the same window', async () => {
     const [page] = await open('light', admin);
     await page.getByRole('link', { name: 'team-a/web' }).first().waitFor();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { HttpKubeApi, type HttpKubeApiOptions } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { RotatingKubeConfig } from '@berth/kube/config/rotating-kube-config';
 import type { HubOptions } from '@berth/embedded-hub/hub-options';
 import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { ocmChecks } from '../../src/controllers/admission/cluster-checks.ts';
@@ -26,6 +27,9 @@ export async function startEmbeddedHub(
     api,
     hub,
     kubeconfig: hub.adminKubeconfigPath,
+    /** A client of somebody else. */
+    as: (token: string) =>
+      new HttpKubeApi({ config: new RotatingKubeConfig(config, { token }), clock: systemClock }),
     close: async () => {
       api.close();
       await hub.close();

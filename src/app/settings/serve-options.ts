@@ -17,6 +17,8 @@ export interface ServeOptions {
   readonly api: KubeApi;
   /** A client whose reviews of tokens and rights no election refuses: a standby shows the dashboard, too. Default: `api`. */
   readonly reviews?: KubeApi | undefined;
+  /** A client with the credentials of somebody else, for what people do on the dashboard. Absent: it is read-only. */
+  readonly actAs?: ((token: string) => KubeApi & { close(): void }) | undefined;
   /** Why the hub can neither be read nor written at present. Default: the age of what was read tells. */
   readonly hubProblem?: (() => string | undefined) | undefined;
   /** Which replica writes. Default: this process always writes. */

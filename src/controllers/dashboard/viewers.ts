@@ -13,6 +13,14 @@ export interface Viewer {
   readonly sight: Sight;
 }
 
+/** Without a name: of every object. Without a namespace: everywhere. */
+export interface Right {
+  readonly verb: string;
+  readonly kind: KindInfo;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
 type HubUser = NonNullable<Awaited<ReturnType<Callers['identify']>>>;
 
 /** Reviews of one viewer at the same time. */
@@ -64,29 +72,40 @@ export class Viewers {
     }
   }
 
+  /**
+   * @returns whether the owner of the token has the right; false if it is none of the hub
+   * @throws as `identify`
+   */
+  async may(token: string, right: Right): Promise<boolean> {
+    const user = await this.#callers.identify(token);
+    return user !== undefined && (await this.#may(user, right));
+  }
+
   async #sightOf(user: HubUser): Promise<Sight> {
     const [allClusters, everywhere] = await Promise.all([
-      this.#may(user, 'list', MANAGED_CLUSTER),
-      this.#may(user, 'get', PLACEMENT),
+      this.#may(user, { verb: 'list', kind: MANAGED_CLUSTER }),
+      this.#may(user, { verb: 'get', kind: PLACEMENT }),
     ]);
     if (everywhere) return { allClusters, namespaces: 'all' };
     const limit = pLimit(REVIEWS_AT_ONCE);
     const asked = [...new Set(this.#namespaces())].map((namespace) =>
-      limit(async () => ((await this.#may(user, 'get', PLACEMENT, namespace)) ? [namespace] : [])),
+      limit(async () => {
+        const mayGet = await this.#may(user, { verb: 'get', kind: PLACEMENT, namespace });
+        return mayGet ? [namespace] : [];
+      }),
     );
     return { allClusters, namespaces: new Set((await Promise.all(asked)).flat()) };
   }
 
-  /** @param namespace absent: everywhere */
-  async #may(user: HubUser, verb: string, { group, plural }: KindInfo, namespace?: string): Promise<boolean> {
-    const { username, ...rest } = user;
+  async #may({ username, ...rest }: HubUser, { verb, kind, ...where }: Right): Promise<boolean> {
+    const { group, plural: resource } = kind;
     const review = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
       metadata: { name: '' },
       spec: {
         ...{ user: username, ...rest },
-        resourceAttributes: { verb, group, resource: plural, ...(namespace !== undefined && { namespace }) },
+        resourceAttributes: { verb, group, resource, ...where },
       },
     };
     const { status } = (await this.#hub.create(SUBJECT_ACCESS_REVIEW, review)) as KubeObject & {

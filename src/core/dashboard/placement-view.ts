@@ -3,6 +3,8 @@ import { type DecisionTable, decisionTable } from '@berth/placement/explain/text
 import type { PlacementExplanation } from '@berth/placement/explain/verdict/explanation';
 import type { CompactRecord } from '../publish/record/compact-record.ts';
 import type { TimelineStep } from '../timeline/timeline-step.ts';
+import { approvalEffect } from '../preview/placement-words.ts';
+import { formatNames } from '../preview/plan-text.ts';
 import { holdCode, activeHold, splitRemedy } from '../publish/approval/approval-code.ts';
 import { type Sight, visibleTable } from './sight.ts';
 
@@ -28,8 +30,10 @@ export interface PlacementView {
 export interface PlacementHold {
   readonly reason: string;
   readonly message: string;
-  /** Approves the change on the command line; absent for a hold that ends by itself. */
-  readonly command?: string | undefined;
+  /** Approves exactly this change; absent for a hold that ends by itself. */
+  readonly code?: string | undefined;
+  /** What an approval does, as a sentence. */
+  readonly effect: string;
   /** What an approval adds and removes. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -75,13 +79,16 @@ function holdOf(
   const { namespace = '', name } = placement.metadata;
   const code = holdCode(condition.message);
   const [before, after] = [new Set(published), new Set(wanted)];
+  const added = wanted.filter((cluster) => !before.has(cluster));
+  const removed = published.filter((cluster) => !after.has(cluster));
+  const asMoves = (names: readonly string[]) => names.map((cluster) => ({ cluster }));
+  const change = { after: { clusters: wanted }, added: asMoves(added), removed: asMoves(removed) };
   return {
     held: {
       reason: condition.reason,
       message: splitRemedy(condition.message)[0],
-      ...(code !== undefined && { command: `berth release ${namespace}/${name} --token ${code}` }),
-      added: wanted.filter((cluster) => !before.has(cluster)),
-      removed: published.filter((cluster) => !after.has(cluster)),
+      ...{ code, added, removed },
+      effect: `Approving ${approvalEffect(change, `${namespace}/${name}`, (names) => formatNames(names))}.`,
     },
   };
 }

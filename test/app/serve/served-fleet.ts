@@ -69,6 +69,7 @@ export class ServedFleet {
     const { sources = [{ url: this.git.path }], ...rest } = over;
     const running = await serveController({
       api: this.hub.api,
+      actAs: (token) => this.hub.as(token),
       dataDir: this.dataDir,
       clock: this.clock,
       log: new SilentLogger(),

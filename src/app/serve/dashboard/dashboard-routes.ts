@@ -5,15 +5,15 @@ import { sha256 } from '@berth/runtime/sha256';
 import express, { type Request, type Response, Router } from 'express';
 import { DashboardReader } from '../../../controllers/dashboard/dashboard-reader.ts';
 import { QuestionThread } from '../../../controllers/dashboard/question-thread.ts';
-import { type Viewer, Viewers } from '../../../controllers/dashboard/viewers.ts';
 import type { Sight } from '../../../core/dashboard/sight.ts';
 import { ownPlacements } from '../../settings/serve-options.ts';
 import type { ControllerHttpOptions, Dashboard } from '../http/controller-http-options.ts';
 import { ChangeReader } from './change-reader.ts';
+import { Door, refuseOtherSites } from './door.ts';
 import { KeptJson, zippedJson } from './kept-json.ts';
 import { LiveStreams } from './live-streams.ts';
 import { PAGE_HEADERS, PageFiles } from './page-files.ts';
-import { SessionCookie } from './session-cookie.ts';
+import { releaseRoutes } from './release-routes.ts';
 
 const unzip = promisify(gunzip);
 const MAX_LOGIN_BYTES = '8kb';
@@ -48,12 +48,12 @@ export function dashboardRoutes(parts: ControllerHttpOptions): Dashboard {
     routes.get(`/ui/${name}`, (request, response) => files.send(name, request, response));
   routes.use('/ui/session', sessionRoutes(door));
   routes.get('/ui/events', (request, response) =>
-    door.admit(request, response, async ({ username }, isStill) => {
+    door.admit(request, response, async ({ username }, { isStill }) => {
       if (!streams.add({ response, username, isAllowed: isStill }))
         response.status(503).json({ message: 'too many pages are open' });
     }),
   );
-  routes.use('/ui/api', apiRoutes(door, reader, changes));
+  routes.use('/ui/api', releaseRoutes(door, parts.options), apiRoutes(door, reader, changes));
   routes.use((request, response) => {
     response.status(404).json({ message: `nothing is served at ${request.method} ${request.path}` });
   });
@@ -86,51 +86,6 @@ function readersOf(parts: ControllerHttpOptions) {
   return { reader, changes, questions };
 }
 
-/** Who may look. */
-class Door {
-  readonly #parts: ControllerHttpOptions;
-  readonly #viewers: Viewers;
-  readonly cookie: SessionCookie;
-
-  constructor(parts: ControllerHttpOptions) {
-    this.#parts = parts;
-    const { api, reviews = api, clock, dataDir, http } = parts.options;
-    const { placements } = parts.inventory;
-    this.#viewers = new Viewers(reviews, clock, () =>
-      placements.store.list().map(({ metadata }) => metadata.namespace ?? ''),
-    );
-    const isSecure = http?.tls !== undefined || http?.publicUrl?.startsWith('https:') === true;
-    this.cookie = new SessionCookie(`${dataDir}/dashboard/session-key`, isSecure);
-  }
-
-  get nowMs(): number {
-    return this.#parts.options.clock.now();
-  }
-
-  /** @throws the errors of the hub */
-  identify(token: string): Promise<Viewer | undefined> {
-    return this.#viewers.identify(token);
-  }
-
-  /** Answers 401 without a token of the hub; else `serve` answers. */
-  async admit(
-    request: Request,
-    response: Response,
-    serve: (viewer: Viewer, isStill: () => Promise<boolean>) => Promise<void>,
-  ): Promise<void> {
-    const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-    const token = bearer ?? this.cookie.open(request, this.nowMs);
-    const viewer = token === undefined ? undefined : await this.identify(token);
-    if (token === undefined || viewer === undefined)
-      response.status(401).json({ message: 'log in with a token of the hub' });
-    else await serve(viewer, async () => (await this.identify(token)) !== undefined);
-  }
-
-  log(message: string, fields: Readonly<Record<string, unknown>>): void {
-    this.#parts.options.log.info(message, fields);
-  }
-}
-
 /** `POST` logs in with `{token}`, `DELETE` logs out, `GET` says who is logged in. */
 function sessionRoutes(door: Door): Router {
   const session = Router();
@@ -157,21 +112,6 @@ function sessionRoutes(door: Door): Router {
     response.set('set-cookie', door.cookie.end()).status(204).end();
   });
   return session;
-}
-
-/**
- * Refuses what another site could make a browser send: forms cannot send JSON, and browsers say where a request comes from. The
- * cookie is not sent then either.
- */
-function refuseOtherSites(request: Request, response: Response, next: () => void): void {
-  const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers;
-  const isForeign =
-    (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== request.headers.host)) ||
-    site !== 'same-origin';
-  if (isForeign) response.status(403).json({ message: 'this request comes from another site' });
-  else if (request.method === 'POST' && request.is('application/json') === false)
-    response.status(415).json({ message: 'expected application/json' });
-  else next();
 }
 
 function apiRoutes(door: Door, reader: DashboardReader, changes: ChangeReader): Router {

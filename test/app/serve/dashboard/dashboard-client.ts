@@ -10,18 +10,20 @@ export function adminToken(kubeconfig: string): string {
   return loadKubeConfig({ file: kubeconfig }).getCurrentUser()?.token ?? '';
 }
 
-/** A token of somebody who may read the placements of one namespace, and nothing else. */
-export async function tenantToken(api: KubeApi, namespace: string): Promise<string> {
-  const metadata = { namespace, name: 'tenant' };
+/** A token of somebody who may do this with the placements of one namespace, and nothing else. */
+export async function tenantToken(
+  api: KubeApi,
+  namespace: string,
+  { name = 'tenant', verbs = ['get'] }: { readonly name?: string; readonly verbs?: readonly string[] } = {},
+): Promise<string> {
+  const metadata = { namespace, name };
   const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata };
   await api.create(SERVICE_ACCOUNT, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-  const rules = [
-    { apiGroups: ['cluster.open-cluster-management.io'], resources: ['placements'], verbs: ['get'] },
-  ];
+  const rules = [{ apiGroups: ['cluster.open-cluster-management.io'], resources: ['placements'], verbs }];
   await api.create(ROLE, { ...rbac, kind: 'Role', rules });
   await api.create(ROLE_BINDING, {
     ...{ ...rbac, kind: 'RoleBinding' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'tenant' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
     subjects: [{ kind: 'ServiceAccount', ...metadata }],
   });
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata, spec: {} };

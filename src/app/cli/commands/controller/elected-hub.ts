@@ -13,6 +13,8 @@ export interface HubConnection {
   readonly api: KubeApi & { readonly server: string; close(): void };
   /** No election refuses its writes. */
   readonly unguarded: KubeApi;
+  /** A client with the token of somebody else, which no election guards. */
+  readonly actAs: (token: string) => KubeApi & { close(): void };
   /** Not started yet. Undefined: no leader election. */
   readonly elector: LeaderElector | undefined;
   /** For all hub clients: it logs an outage of the hub once. */
@@ -42,16 +44,19 @@ export async function connectHub(
   const outage = new ServerOutage({ server, clock, log: parts.log });
   const log = quietLogger(parts.log, (error) => outage.explains(error), clock);
   const problem = (): string | undefined => outage.problem;
+  const { HttpKubeApi } = await import('@berth/kube/http-kube-api');
+  const { RotatingKubeConfig } = await import('@berth/kube/config/rotating-kube-config');
+  const actAs: HubConnection['actAs'] = (token) =>
+    new HttpKubeApi({ config: new RotatingKubeConfig(config, { token }, io.env), clock });
   if (election !== undefined) {
     const { electLeader } = await import('../../../serve/elect-leader.ts');
     const key = { namespace: DEFAULT_NAMESPACE, name: election.lease };
     const { timing } = election;
     const elected = electLeader({ config, key, timing, clock, random: Math.random, log, outage });
-    return { ...elected, log, problem };
+    return { ...elected, actAs, log, problem };
   }
-  const { HttpKubeApi } = await import('@berth/kube/http-kube-api');
   const api = new HttpKubeApi({ config, clock, rightsCommand: SERVE_RIGHTS, outage });
-  return { api, unguarded: api, elector: undefined, log, problem, close: () => api.close() };
+  return { api, actAs, unguarded: api, elector: undefined, log, problem, close: () => api.close() };
 }
 
 /**

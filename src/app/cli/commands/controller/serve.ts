@@ -195,7 +195,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     registration: registration && { ...registration, clock },
     addons: addons && { ...addons, clock },
     sources,
-    ...{ api, reviews: hub.unguarded, leadership: elector },
+    ...{ api, reviews: hub.unguarded, actAs: hub.actAs, leadership: elector },
     hubProblem: hub.problem,
     announcement: writesToHub(writing) ? announcementOf(settings.dataDir, election?.lease) : undefined,
     ...{ clock, log, random: Math.random },
