@@ -14,9 +14,12 @@ import { runCommands } from '../../src/app/cli/commands/run-commands.ts';
 import { withSafeOutput, writePainted } from '../../src/app/terminal/terminal-output.ts';
 import { createNarrator } from '../../src/app/demo/narrator.ts';
 import { renderReport } from '../../src/core/placement-test/render-report.ts';
-import { describeWork } from '../../src/core/work/describe-work.ts';
+import { describeObject } from '../../src/core/listing/describe-object.ts';
+import { listWorks } from '../../src/core/listing/list-works.ts';
+import { describeManifests } from '../../src/core/work/describe-work.ts';
 import { InputError } from '@berth/runtime/errors';
 import { MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
@@ -109,7 +112,7 @@ describe('berth describe and get', () => {
     expect(await runCli([...args, '--kubeconfig', hub.kubeconfig], io), stderr()).toBe(0);
     expect(stdout()).not.toMatch(OBEYED);
     expect(stdout()).not.toMatch(/^Applied: True/m);
-    if (args[0] === 'describe') expect(stdout()).toContain(NAMES);
+    if (args[0] === 'describe') expect(stdout().replaceAll(/\s+/g, ' ')).toContain(NAMES);
   });
 
   it.each(['json', 'yaml'] as const)('-o %s still says the same to a program', async (format) => {
@@ -120,6 +123,17 @@ describe('berth describe and get', () => {
     expect(manifest?.statusFeedback?.values?.[0]?.fieldValue.string).toBe(`${HOSTILE}${EVERY}${NAMES}`);
   });
 });
+
+const describeWork = (object: ManifestWork): string =>
+  describeObject(
+    {
+      object: object as unknown as KubeObject,
+      listed: listWorks([object], 0),
+      sections: [{ title: 'Manifests', lines: describeManifests(object) }],
+      events: [],
+    },
+    0,
+  );
 
 describe('a text renderer', () => {
   it.each([

@@ -53,7 +53,6 @@ import { validateCommand } from './commands/sources/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import type { CliCommand } from './commands/cli-command.ts';
 import { createWorkCommand } from './commands/works/create-work.ts';
-import { describeWorkCommand } from './commands/works/describe-work.ts';
 import { getWorksCommand } from './commands/works/get-works.ts';
 
 /** Runs `berth ARGS`. Never throws: a failure is printed to stderr and becomes exit code 1. */
@@ -98,7 +97,6 @@ export const COMMANDS: readonly CliCommand[] = [
   installHubAddonCommand,
   uninstallHubAddonCommand,
   createWorkCommand,
-  describeWorkCommand,
   getAddonsCommand,
   getClustersCommand,
   getClusterSetsCommand,

@@ -1,6 +1,4 @@
 import type { FieldValue, ManifestCondition, ManifestWork } from '@berth/ocm/kind/manifest-work';
-import type { Condition } from '@berth/kube/model/object-meta';
-import { printableLines } from '@berth/runtime/text/printable';
 import { findCondition } from '@berth/kube/model/condition-list';
 
 /**
@@ -22,34 +20,11 @@ export function workRow(work: ManifestWork): readonly string[] {
   ];
 }
 
-/** The complete status of a work as text. Conditions with problems show their message. */
-export function describeWork(work: ManifestWork): string {
-  const { name, namespace = '', generation, labels = {} } = work.metadata;
-  const lines = [
-    `Name:        ${name}`,
-    `Cluster:     ${namespace}`,
-    `Generation:  ${generation ?? 0}`,
-    ...Object.entries(labels).map(
-      ([key, value], index) => `${index === 0 ? 'Labels:      ' : '             '}${key}=${value}`,
-    ),
-    'Conditions:',
-    ...(work.status?.conditions ?? []).map((condition) => conditionLine(condition, generation)),
-    'Manifests:',
-    ...(work.status?.resourceStatus?.manifests ?? []).flatMap(manifestLines),
-  ];
-  if (work.status?.resourceStatus?.manifests === undefined)
-    lines.push(
-      `  ${work.spec?.workload?.manifests?.length ?? 0} manifests, nothing reported by the cluster yet`,
-    );
-  return printableLines(lines);
-}
-
-function conditionLine(condition: Condition, generation: number | undefined): string {
-  const old =
-    condition.observedGeneration !== undefined && condition.observedGeneration !== generation
-      ? ` (of generation ${condition.observedGeneration})`
-      : '';
-  return `  ${condition.type.padEnd(12)} ${condition.status.padEnd(7)} ${condition.reason}: ${condition.message}${old}`;
+/** Each manifest of a work: its feedback, and what is wrong with it. */
+export function describeManifests({ spec, status }: ManifestWork): readonly string[] {
+  const manifests = status?.resourceStatus?.manifests;
+  const count = spec?.workload?.manifests?.length ?? 0;
+  return manifests?.flatMap(manifestLines) ?? [`${count} manifests, nothing reported by the cluster yet`];
 }
 
 function manifestLines({ resourceMeta, conditions, statusFeedback }: ManifestCondition): readonly string[] {
@@ -61,8 +36,8 @@ function manifestLines({ resourceMeta, conditions, statusFeedback }: ManifestCon
     ({ name: key, fieldValue }) => `${key}=${valueText(fieldValue)}`,
   );
   return [
-    `  [${ordinal}] ${kind} ${namespace === '' ? name : `${namespace}/${name}`}${values.length === 0 ? '' : `  ${values.join(' ')}`}`,
-    ...failing.map(({ type, status, message }) => `      ${type} ${status}: ${message}`),
+    `[${ordinal}] ${kind} ${namespace === '' ? name : `${namespace}/${name}`}${values.length === 0 ? '' : `  ${values.join(' ')}`}`,
+    ...failing.map(({ type, status, message }) => `  ${type} ${status}: ${message}`),
   ];
 }
 

@@ -31,6 +31,16 @@ describe('every command', () => {
     },
   );
 
+  it('that lists objects has one that describes them', () => {
+    const words = (verb: string): readonly string[] =>
+      everyCommand()
+        .filter(({ path }) => path[0] === verb && path.length === 2)
+        .flatMap(({ command }) => [command.name(), ...command.aliases()])
+        .toSorted();
+    const notListed = ['hub-info', 'token'];
+    expect(words('describe')).toEqual(words('get').filter((word) => !notListed.includes(word)));
+  });
+
   it('that only groups others shows an example of each of them', async () => {
     const { io, stdout } = makeCliIo();
     await runCli(['get', '--help'], io);

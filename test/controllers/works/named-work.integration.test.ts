@@ -4,14 +4,13 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
-import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import {
   applyNamedWork,
   createReplicaSet,
   planNamedWork,
   type WorkTarget,
 } from '../../../src/controllers/works/create-named-work.ts';
-import { describeWork, workRow } from '../../../src/core/work/describe-work.ts';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { template } from '../../core/work/replica-set-harness.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
@@ -147,77 +146,5 @@ describe('berth create work', () => {
     const { io, stderr } = makeCliIo({ cwd });
     expect(await runCli(['create', 'work', 'web', ...args], io)).toBe(1);
     expect(stderr()).toContain(text);
-  });
-});
-
-describe('describeWork', () => {
-  const work: ManifestWork = {
-    apiVersion: 'work.open-cluster-management.io/v1',
-    kind: 'ManifestWork',
-    metadata: { name: 'web', namespace: 'c1', generation: 2, labels: { app: 'web' } },
-    spec: template('1'),
-    status: {
-      conditions: [
-        {
-          type: 'Applied',
-          status: 'True',
-          reason: 'AppliedManifestWorkComplete',
-          message: 'Apply manifest work complete',
-          observedGeneration: 1,
-        },
-        {
-          type: 'Available',
-          status: 'False',
-          reason: 'ResourcesNotAvailable',
-          message: '1 of 1 resources are not available',
-          observedGeneration: 2,
-        },
-      ],
-      resourceStatus: {
-        manifests: [
-          {
-            resourceMeta: { ordinal: 0, kind: 'Deployment', name: 'web', namespace: 'default' },
-            conditions: [
-              {
-                type: 'Available',
-                status: 'False',
-                reason: 'ResourceNotAvailable',
-                message: 'Resource is not available',
-              },
-            ],
-            statusFeedback: {
-              values: [{ name: 'ReadyReplicas', fieldValue: { type: 'Integer', integer: 0 } }],
-            },
-          },
-        ],
-      },
-    },
-  };
-
-  it('tells a status of an older generation from a current one', () => {
-    expect(workRow(work)).toEqual(['web', 'c1', '1', 'Pending', 'False', '-']);
-    const text = describeWork(work);
-    expect(text).toContain('Apply manifest work complete (of generation 1)');
-    expect(text).toContain(
-      '[0] Deployment default/web  ReadyReplicas=0\n      Available False: Resource is not available',
-    );
-  });
-
-  it.each([
-    { status: 'True', shown: true },
-    { status: 'False', shown: false },
-  ] as const)('Degraded=$status by a condition rule', ({ status, shown }) => {
-    const degraded = { type: 'Degraded', status, reason: 'Rule', message: 'half of it is down' };
-    const [manifest] = work.status?.resourceStatus?.manifests ?? [];
-    const ruled: ManifestWork = {
-      ...work,
-      status: {
-        conditions: [degraded],
-        resourceStatus: { manifests: [{ ...manifest!, conditions: [degraded] }] },
-      },
-    };
-    expect(workRow(ruled).at(-1)).toBe(status);
-    expect(describeWork(ruled).includes('      Degraded True: half of it is down')).toBe(shown);
-    expect(describeWork(ruled)).not.toContain('      Degraded False');
   });
 });

@@ -216,6 +216,34 @@ describe('berth get', () => {
     expect(await berth(command)).toMatchObject({ code: 1, stdout: '', stderr: want });
   });
 
+  it.each([
+    {
+      command: 'describe cluster cluster1',
+      want: ['Name: cluster1', 'Kubernetes version: v1.23.4', 'Conditions:', 'Runs:', '  team-a/web'],
+    },
+    { command: 'describe clusterset default', want: ['Name: default', 'Clusters:', '  cluster1'] },
+    { command: 'describe placement team-a/web', want: ['Namespace: team-a', 'Ready: 2/all', 'Ask further:'] },
+    { command: 'describe placements web -n team-b', want: ['Namespace: team-b', 'Ready: 0/all'] },
+    { command: 'describe decision web-1', want: ['Placement: web', 'Cluster: cluster2'] },
+    { command: 'describe addon usage', want: ['Name: usage', 'Available clusters: cluster1'] },
+  ])('$command', async ({ command, want }) => {
+    const { code, stdout, stderr } = await berth(command);
+    expect(code, stderr).toBe(0);
+    const lines = stdout.split('\n');
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
+    const plain = lines.map((line) => line.replace(/: +/, ': '));
+    for (const line of want) expect(plain).toContain(line);
+  });
+
+  it('says what does not exist', async () => {
+    const want = 'error: Placement team-a/none: not found on the hub\n';
+    expect(await berth('describe placement team-a/none')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: want,
+    });
+  });
+
   it('prints rows that change until it is stopped', async () => {
     const stop = new AbortController();
     const { io, stdout } = makeCliIo({ signal: stop.signal });

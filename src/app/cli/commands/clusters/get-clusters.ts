@@ -12,6 +12,8 @@ interface GetClustersFlags extends GetFlags {
 export const getClustersCommand = getCommand<GetClustersFlags>({
   plural: 'clusters',
   aliases: ['cluster'],
+  describe: async (hub, object) =>
+    (await import('../objects/describe-sections.ts')).clusterSections(hub, object),
   kinds: [MANAGED_CLUSTER],
   description: 'list ManagedClusters: accepted, available, set, capacity, version',
   examples: ['clusters', 'clusters --clusterset default', 'clusters --clusters cluster1,cluster2 -o yaml'],

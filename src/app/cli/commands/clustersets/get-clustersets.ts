@@ -6,6 +6,8 @@ import { getCommand } from '../objects/get-command.ts';
 export const getClusterSetsCommand = getCommand({
   plural: 'clustersets',
   aliases: ['clusterset'],
+  describe: async (hub, object) =>
+    (await import('../objects/describe-sections.ts')).clusterSetSections(hub, object),
   kinds: [MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING],
   description:
     'list ManagedClusterSets, the namespaces that they are bound to, and how many clusters they have',

@@ -7,7 +7,8 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderTextTable } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/option-values.ts';
-import { verbCommand, type CliCommand } from '../cli-command.ts';
+import type { DescribedSection } from '../../../../core/listing/describe-object.ts';
+import { verbCommand, type CliCommand, type RunAction } from '../cli-command.ts';
 import { checkGetOutput, getOutputOption, type ReadObjects, renderObjects, tableOf } from './get-output.ts';
 
 export interface GetFlags extends HubFlags {
@@ -35,11 +36,15 @@ export interface GetDefinition<Flags extends GetFlags> {
   /** Formats besides those of every `berth get`: `wide`, `clusteradm`. */
   readonly formats?: readonly string[];
   readonly addOptions?: (command: Command) => Command;
+  /** By which an argument means an object. Default: its name. */
+  readonly nameOf?: (object: KubeObject) => string;
+  /** What `berth describe` shows beside the row, the conditions, the hold and the Events of an object. */
+  readonly describe?: (hub: KubeApi, object: KubeObject) => Promise<readonly DescribedSection[]>;
   /** @param selection namespace and labels of the listed kind, by the flags */
   readonly read: (hub: KubeApi, flags: Flags, selection: ListOptions) => Promise<ReadObjects>;
 }
 
-/** A `berth get` command. It prints a table, or the objects as the hub has them. */
+/** `berth get` of a kind, which prints a table or the objects as the hub has them, and `berth describe` of the same objects. */
 export function getCommand<Flags extends GetFlags>(definition: GetDefinition<Flags>): CliCommand {
   const { plural, aliases, description, examples, formats = [], kinds } = definition;
   const { addOptions = (command: Command) => command } = definition;
@@ -60,8 +65,29 @@ export function getCommand<Flags extends GetFlags>(definition: GetDefinition<Fla
       addHubFlags(addOptions(command))
         .addHelpText('after', helpText(examples))
         .action(run((io, name: string | undefined, flags: Flags) => get(io, name, flags, definition)));
+      addDescribe(program, run, definition);
     },
   };
+}
+
+function addDescribe<Flags extends GetFlags>(
+  program: Command,
+  run: RunAction,
+  definition: GetDefinition<Flags>,
+): void {
+  const { plural, aliases, kinds, addOptions = (command: Command) => command } = definition;
+  const [word = plural] = aliases;
+  const command = verbCommand(program, 'describe', 'say what objects of the hub are, wait for and did')
+    .command(`${word} <name>`)
+    .aliases([plural])
+    .description(
+      `describe ${definition.noun ?? kinds[0].kind}s of this name: state, holds, conditions, Events`,
+    );
+  if (kinds[0].namespaced)
+    command.option('-n, --namespace <name>', 'only in this namespace (default: in all)');
+  addHubFlags(addOptions(command))
+    .addHelpText('after', `\nExit codes: 0 described, 1 error.\n\nExamples:\n  berth describe ${word} NAME\n`)
+    .action(run((io, name: string, flags: Flags) => describe(io, name, flags, definition)));
 }
 
 function helpText(examples: readonly string[]): string {
@@ -79,24 +105,58 @@ async function get<Flags extends GetFlags>(
   if (allNamespaces && namespace !== undefined)
     throw wrongOption('--all-namespaces', 'contradicts --namespace: give one of them');
   if (output !== undefined) await checkGetOutput(output);
-  const read = async (hub: KubeApi): Promise<ReadObjects> => {
-    const all = await definition.read(hub, flags, { namespace, labelSelector: selector });
-    const isWanted = ({ metadata }: KubeObject): boolean => name === undefined || metadata.name === name;
-    return { ...all, objects: all.objects.filter(isWanted) };
-  };
+  const read = (hub: KubeApi): Promise<ReadObjects> =>
+    readNamed(hub, { name, flags, labelSelector: selector }, definition);
   await withHub(io, flags, async (hub) => {
     const found = await read(hub);
     if (found.objects.length === 0 && name !== undefined && flags.watch !== true)
-      throw new InputError('not found on the hub', {
-        code: 'kube.notfound',
-        subject: `${definition.noun ?? definition.kinds[0].kind} ${name}`,
-      });
+      throw notFound(name, definition);
     if (flags.watch === true) {
       const { watchListed } = await import('./watch-listed.ts');
       await watchListed(io, hub, { ...definition, namespace, output, first: found, read });
     } else await print(io, found, { output, isOne: name !== undefined, plural: definition.plural });
   });
   return 0;
+}
+
+/** @param given NAME, or NAMESPACE/NAME */
+async function describe<Flags extends GetFlags>(
+  io: CliIo,
+  given: string,
+  flags: Flags,
+  definition: GetDefinition<Flags>,
+): Promise<ExitCode> {
+  const [namespace, name] = given.includes('/') ? given.split('/', 2) : [flags.namespace, given];
+  const { describeFound } = await import('./describe-found.ts');
+  const text = await withHub(io, flags, async (hub) => {
+    const found = await readNamed(hub, { name, flags: { ...flags, namespace } }, definition);
+    if (found.objects.length === 0) throw notFound(given, definition);
+    return describeFound(hub, found, definition.describe);
+  });
+  io.stdout.write(text);
+  return 0;
+}
+
+/** @param name of the objects; undefined: all */
+async function readNamed<Flags extends GetFlags>(
+  hub: KubeApi,
+  asked: {
+    readonly name: string | undefined;
+    readonly flags: Flags;
+    readonly labelSelector?: string | undefined;
+  },
+  { read, nameOf = ({ metadata }) => metadata.name }: GetDefinition<Flags>,
+): Promise<ReadObjects> {
+  const { name, flags, labelSelector } = asked;
+  const all = await read(hub, flags, { namespace: flags.namespace, labelSelector });
+  return { ...all, objects: all.objects.filter((object) => name === undefined || nameOf(object) === name) };
+}
+
+function notFound<Flags extends GetFlags>(name: string, { noun, kinds }: GetDefinition<Flags>): InputError {
+  return new InputError('not found on the hub', {
+    code: 'kube.notfound',
+    subject: `${noun ?? kinds[0].kind} ${name}`,
+  });
 }
 
 interface Printing {

@@ -72,6 +72,7 @@ export const getRolloutsCommand = getCommand({
 export const getSourcesCommand = getCommand({
   plural: 'sources',
   aliases: ['source'],
+  nameOf: ({ metadata }) => sourceOfParent(metadata) ?? metadata.name,
   noun: 'source',
   kinds: [CONFIG_MAP],
   scopes: { [CONFIG_MAP.plural]: PARENTS },

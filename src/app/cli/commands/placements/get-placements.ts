@@ -7,6 +7,8 @@ import { getCommand } from '../objects/get-command.ts';
 export const getPlacementsCommand = getCommand({
   plural: 'placements',
   aliases: ['placement'],
+  describe: async (hub, object) =>
+    (await import('../objects/describe-sections.ts')).placementSections(hub, object),
   kinds: [PLACEMENT, PLACEMENT_DECISION],
   description: 'list Placements, the clusters that they select, what is held, and what is wrong',
   formats: ['clusteradm'],

@@ -10,6 +10,8 @@ interface GetWorksFlags extends GetFlags {
 export const getWorksCommand = getCommand<GetWorksFlags>({
   plural: 'works',
   aliases: ['work'],
+  describe: async (hub, object) =>
+    (await import('../objects/describe-sections.ts')).workSections(hub, object),
   kinds: [MANIFEST_WORK],
   description: 'list ManifestWorks: where they are, whether they are applied, available and degraded',
   examples: ['works', 'works --cluster cluster1', 'works my-first-work -o json'],
