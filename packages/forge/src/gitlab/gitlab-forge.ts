@@ -110,24 +110,18 @@ export class GitLabForge implements PullRequestForge {
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
     const { path, body } = GITLAB_DIALECT.status(this.#repository, status);
+    const { pullRequest, state } = status;
+    const write = (more: object = {}) => this.#api.request(signal, 'POST', path, { ...body, ...more });
     try {
-      await this.#api.request(signal, 'POST', path, body);
+      await write().catch((error: unknown) => {
+        if (codeOf(error) !== 'scm.not-found' || pullRequest === undefined) throw error;
+        // A commit of a fork is on no branch of this project. Only the merge request contains it.
+        return write({ ref: `refs/merge-requests/${pullRequest}/head` });
+      });
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      const { pullRequest, state } = status;
-      // A commit of a fork is on no branch of this project. Only the merge request contains it.
-      if (error.code === 'scm.not-found' && pullRequest !== undefined)
-        await this.#api.request(signal, 'POST', path, {
-          ...body,
-          ref: `refs/merge-requests/${pullRequest}/head`,
-        });
       // Before 18.3, setting a status to its current state is an error.
-      else if (
-        error.code !== 'scm.refused' ||
-        state !== 'pending' ||
-        !(await this.#isPending(status, signal))
-      )
-        throw error;
+      const mayBePending = codeOf(error) === 'scm.refused' && state === 'pending';
+      if (!mayBePending || !(await this.#isPending(status, signal))) throw error;
     }
   }
 
@@ -183,4 +177,8 @@ export class GitLabForge implements PullRequestForge {
           : undefined,
     };
   }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof InputError ? error.code : undefined;
 }
