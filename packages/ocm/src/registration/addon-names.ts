@@ -1,3 +1,6 @@
+/** On a ManagedClusterAddOn: its hooks on the cluster have to run before it is deleted. */
+export const ADDON_PRE_DELETE_FINALIZER = 'addon.open-cluster-management.io/addon-pre-delete';
+
 /** The names that belong to one add-on on one cluster, as OCM's add-on manager gives them. */
 export interface AddonNames {
   /**

@@ -518,6 +518,34 @@ describe('berth join', () => {
   });
 });
 
+describe('berth unjoin of a hosted agent', () => {
+  it('removes it with --force only while its cluster does not answer, and says what stays', async () => {
+    writeFileSync(path.join(dir, 'managed'), readFileSync(hub.memberKubeconfigPath('cluster1'), 'utf8'));
+    const agent = ['--mode', 'hosted', '--managed-cluster-kubeconfig', 'managed'];
+    expect((await join(...agent)).code).toBe(0);
+    const [secret] = (await onCluster().list(SECRET)).items.filter(
+      ({ metadata }) => metadata.name === 'external-managed-kubeconfig',
+    );
+    const { namespace: place = '', name = '' } = secret?.metadata ?? {};
+    const text = readFileSync(path.join(dir, 'managed'), 'utf8');
+    const kubeconfig = Buffer.from(text.replace(/server: .*/, 'server: https://127.0.0.1:1')).toString(
+      'base64',
+    );
+    await onCluster().mergePatch(SECRET, { namespace: place, name }, { data: { kubeconfig } });
+
+    const unjoin = ['unjoin', '--cluster-name', 'edge', '--context', 'cluster1'];
+    expect((await berth(...unjoin)).code).toBe(1);
+    expect(await namespace(onCluster(), place)).toBeDefined();
+    const { code, stdout } = await berth(...unjoin, '--force');
+    expect(stdout).toContain(
+      'edge does not answer, so it keeps what its agent applied, if it still exists: ',
+    );
+    expect(stdout).toContain('The agent of edge is removed.');
+    expect(code).toBe(0);
+    expect(await namespace(onCluster(), place)).toBeUndefined();
+  });
+});
+
 describe('flags that mean nothing', () => {
   const JOIN = [
     'join',

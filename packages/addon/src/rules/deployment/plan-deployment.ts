@@ -3,7 +3,7 @@ import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { ADDON_NAMESPACE_LABEL, type ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
 import type { DeleteOption, ManifestConfig, ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { addonNames } from '@berth/ocm/registration/addon-names';
+import { ADDON_PRE_DELETE_FINALIZER, addonNames } from '@berth/ocm/registration/addon-names';
 import { failed, type Outcome } from '@berth/runtime/outcome';
 import { REGISTRATION_APPLIED } from '../registration/plan-registration.ts';
 import {
@@ -83,7 +83,6 @@ interface Side {
   readonly workName: (index: number) => string;
 }
 
-const PRE_DELETE = 'addon.open-cluster-management.io/addon-pre-delete';
 const HOSTING_PRE_DELETE = 'addon.open-cluster-management.io/hosting-addon-pre-delete';
 const HOSTING_CLEANUP = 'addon.open-cluster-management.io/hosting-manifests-cleanup';
 /** Names of these finalizers before they moved to the group of add-ons. They are removed where they are seen. */
@@ -310,7 +309,7 @@ function sideOf({ addon, works }: DeploymentInput, name: Side['name'], namespace
     namespace,
     hookName,
     applied: isManaged ? 'ManifestApplied' : 'HostingManifestApplied',
-    hookFinalizer: isManaged ? PRE_DELETE : HOSTING_PRE_DELETE,
+    hookFinalizer: isManaged ? ADDON_PRE_DELETE_FINALIZER : HOSTING_PRE_DELETE,
     works: own.filter(({ metadata }) => isDeployWork(addon, metadata.name)),
     hookWorks: own.filter(({ metadata }) => metadata.name === hookName),
     workName: (index) => (isManaged ? names.deployWork(index) : names.deployHostingWork(index)),

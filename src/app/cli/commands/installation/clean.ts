@@ -107,8 +107,8 @@ async function waitForClusters(io: CliIo, hub: KubeApi, flags: CleanFlags): Prom
     const joined = clusters.filter(isJoined);
     const others = joined.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     if (others.length > 0) throw stillJoined(hub, others);
-    const held = joined.find((cluster) => deletionOf(cluster)?.reason === REMOVAL_HELD);
-    if (held !== undefined) throw heldDeletion(held);
+    const held = joined.find(isHeld);
+    if (held !== undefined) throw heldDeletion(held, 'berth clean');
     const [first] = joined;
     if (first === undefined) return undefined;
     const { reason, message } = deletionOf(first) ?? { reason: 'no condition Deleting yet', message: '' };
@@ -124,8 +124,11 @@ async function waitForClusters(io: CliIo, hub: KubeApi, flags: CleanFlags): Prom
   if (!flags.dryRun) await waitUntil(io, flags, clustersLeft);
 }
 
-const deletionOf = ({ status }: ManagedCluster): Condition | undefined =>
+/** How far the deletion of a cluster is; undefined: nobody has said so. */
+export const deletionOf = ({ status }: ManagedCluster): Condition | undefined =>
   findCondition(status?.conditions, DELETING);
+/** Whether the deletion waits for a person. */
+export const isHeld = (cluster: ManagedCluster): boolean => deletionOf(cluster)?.reason === REMOVAL_HELD;
 const namesOf = (clusters: readonly ManagedCluster[]): string =>
   clusters.map(({ metadata }) => metadata.name).join(', ');
 const isOrAre = (clusters: readonly ManagedCluster[]): string => (clusters.length === 1 ? 'is' : 'are');
@@ -138,10 +141,11 @@ function stillJoined(hub: KubeApi, clusters: readonly ManagedCluster[]): InputEr
   });
 }
 
-function heldDeletion(cluster: ManagedCluster): InputError {
+/** @param command to run again afterwards */
+export function heldDeletion(cluster: ManagedCluster, command: string): InputError {
   return new InputError(`its deletion is held (${REMOVAL_HELD}): ${deletionOf(cluster)?.message ?? ''}`, {
     code: 'clean.held',
     subject: `cluster ${cluster.metadata.name}`,
-    hint: 'approve the removal as the message says, or correct or delete the placement; the deletion then continues: run berth clean again',
+    hint: `approve the removal as the message says, or correct or delete the placement; the deletion then continues: run ${command} again`,
   });
 }

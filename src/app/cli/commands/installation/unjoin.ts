@@ -1,4 +1,5 @@
-import { InputError } from '@berth/runtime/errors';
+import { errorText, InputError, TransientError } from '@berth/runtime/errors';
+import { printableLines } from '@berth/runtime/text/printable';
 import { APPLIED_MANIFEST_WORK, apiVersionOf, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
@@ -23,6 +24,7 @@ interface UnjoinFlags extends HubFlags {
   readonly namespace?: string;
   readonly dryRun: boolean;
   readonly timeout: string;
+  readonly force: boolean;
 }
 
 /** For a deletion that does not end. */
@@ -33,10 +35,15 @@ const HELP = `
 Stops the agent and removes what berth join wrote. The command refuses to run while ManifestWorks of the hub are applied on the
 cluster, because their objects would stay. First run on the hub: kubectl delete managedcluster NAME.
 
+--force is for a cluster that is gone. With the hub's kubeconfig it removes the cluster's registration from the hub, and says
+what the cluster keeps. With the kubeconfig of the cluster that hosts the agent (berth join --mode hosted) it removes the agent.
+Both are refused while the cluster or its agent answers. A held deletion stays held.
+
 Exit codes: 0 removed, or nothing to do, 1 error: nothing or not everything was removed.
 
 Examples:
   berth unjoin --cluster-name cluster1 --context cluster1
+  berth unjoin --cluster-name cluster1 --force --context hub   # the cluster does not exist any more
 `;
 
 /** `berth unjoin`: removes the agent of a cluster. */
@@ -52,7 +59,12 @@ export const unjoinCommand: CliCommand = {
         'how long to wait until everything is deleted: a duration, or seconds',
         '5m',
       )
-      .option('--dry-run', 'print what would be done, and change nothing', false);
+      .option('--dry-run', 'print what would be done, and change nothing', false)
+      .option(
+        '--force',
+        'the cluster is gone: remove what is left of it on the hub, or its hosted agent',
+        false,
+      );
     refuseFlags(addHubFlags(command, AGENT_CLUSTER), {
       'purge-operator': 'there is no operator, and everything of the agent is removed',
     })
@@ -63,11 +75,15 @@ export const unjoinCommand: CliCommand = {
 
 async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<ExitCode> {
   const agent = await chosenAgent(api, flags);
+  if (agent === undefined && flags.force) {
+    const { forgetCluster } = await import('./forget-cluster.ts');
+    return forgetCluster(io, api, flags);
+  }
   if (agent === undefined) {
     io.stdout.write(`berth join installed no agent on this cluster: there is nothing to do\n`);
     return 0;
   }
-  const mode = await refuseWithWorks(io, api, agent);
+  const mode = await refuseWithWorks(io, api, { ...agent, force: flags.force });
   const { clusterName, namespace } = agent;
   if (flags.dryRun) {
     io.stdout.write(`The agent of ${clusterName} in the namespace ${namespace} would be removed (dry run)\n`);
@@ -106,13 +122,14 @@ async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<Exit
  */
 async function chosenAgent(
   api: KubeApi,
-  { clusterName, namespace }: UnjoinFlags,
+  { clusterName, namespace, force }: UnjoinFlags,
 ): Promise<InstalledAgent | undefined> {
   const all = await installedAgents(api);
   const found = all.filter(
     (agent) => agent.clusterName === clusterName && (namespace ?? agent.namespace) === agent.namespace,
   );
-  if (all.length === 0 || found.length === 1) return found[0];
+  // With --force this may be the hub, which may have agents of its own.
+  if (all.length === 0 || found.length === 1 || (force && found.length === 0)) return found[0];
   const named = (found.length === 0 ? all : found).map((one) => `${one.clusterName} in ${one.namespace}`);
   throw new InputError(
     found.length === 0
@@ -129,16 +146,13 @@ async function chosenAgent(
 async function refuseWithWorks(
   io: CliIo,
   api: KubeApi,
-  agent: InstalledAgent,
+  agent: InstalledAgent & { readonly force: boolean },
 ): Promise<'default' | 'hosted'> {
   const secret = await api.get(SECRET, { namespace: agent.namespace, name: MANAGED_SECRET });
   const data = secret?.['data'] as Readonly<Record<string, string>> | undefined;
   const managed = data?.['kubeconfig'];
   const text = managed === undefined ? undefined : Buffer.from(managed, 'base64').toString('utf8');
-  const works =
-    text === undefined
-      ? await worksOf(api, agent)
-      : await withServer(io, { text }, (there) => worksOf(there, agent));
+  const works = text === undefined ? await worksOf(api, agent) : await hostedWorks(io, text, agent);
   if (works.length === 0) return text === undefined ? 'default' : 'hosted';
   throw new InputError(
     `${String(works.length)} of its ManifestWorks are applied on the cluster: ${works.join(', ')}`,
@@ -148,6 +162,25 @@ async function refuseWithWorks(
       hint: `run kubectl delete managedcluster ${agent.clusterName} on the hub, which deletes them, or delete them there one by one. ${WAITS_FOR}`,
     },
   );
+}
+
+/** The works on a managed cluster that an agent manages from elsewhere; with `force` none if it does not answer. */
+async function hostedWorks(
+  io: CliIo,
+  kubeconfig: string,
+  agent: InstalledAgent & { readonly force: boolean },
+): Promise<readonly string[]> {
+  try {
+    return await withServer(io, { text: kubeconfig }, (there) => worksOf(there, agent));
+  } catch (error) {
+    if (!(error instanceof TransientError) || !agent.force) throw error;
+    io.stdout.write(
+      printableLines([
+        `${agent.clusterName} does not answer, so it keeps what its agent applied, if it still exists: ${errorText(error)}`,
+      ]),
+    );
+    return [];
+  }
 }
 
 async function worksOf(api: KubeApi, { hub }: InstalledAgent): Promise<readonly string[]> {
