@@ -5,13 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findHelm } from '../../packages/addon/test/sources/find-helm.ts';
 import { CHART as FOLDER } from '../deploy/generated-files.ts';
 import { renderChart, type Values } from '../deploy/render-chart.ts';
+import { BerthProcess } from '../e2e/berth-process.ts';
 import { GuideShell } from '../e2e/guide-shell.ts';
 import { hasKubectl } from '../e2e/kubectl-program.ts';
 import { CONTROL_PLANE_PROGRAMS, type ControlPlane, startControlPlane } from './peers/control-plane.ts';
+import { freePort } from './peers/free-port.ts';
+import { startPeer } from './peers/peer-process.ts';
 import { hasPeers } from './peers/peer-programs.ts';
 
 const helm = findHelm();
-const isPossible = helm !== undefined && hasPeers(...CONTROL_PLANE_PROGRAMS) && hasKubectl();
+const isPossible =
+  helm !== undefined && hasPeers(...CONTROL_PLANE_PROGRAMS, 'kube-controller-manager') && hasKubectl();
 
 /** Values that turn everything on that needs no kinds of others. */
 const EVERYTHING: Values = {
@@ -139,6 +143,46 @@ describe.skipIf(!isPossible)('the chart on a real API server', () => {
     expect(await shell.says(`kubectl get clusterrole,clusterrolebinding -o name ${real}`)).not.toContain(
       '/berth',
     );
+  });
+
+  it('takes the webhooks with it, so that the hub accepts new clusters', async () => {
+    const place = '--namespace berth-system';
+    await helmSays(`install berth ${chart} ${place} --create-namespace`);
+    const args = ['--kubeconfig', plane.kubeconfig, '--controllers', 'garbage-collector-controller'];
+    const collector = startPeer('kube-controller-manager', {
+      args: [...args, '--leader-elect=false', '--secure-port', '0'],
+      logFile: join(dir, 'collector.log'),
+    });
+    // The controllers with the account and the rights of the chart; no Service reaches them here.
+    const token = (await shell.says(`kubectl create token berth ${place} ${real}`)).trim();
+    const config = JSON.parse(readFileSync(plane.kubeconfig, 'utf8')) as object;
+    const kubeconfig = file('berth.json', { ...config, users: [{ name: 'admin', user: { token } }] });
+    const berth = new BerthProcess([
+      ...['serve', '--embedded', '--registration=all', '--addons=all', '--kubeconfig', kubeconfig],
+      ...['--data', join(dir, 'data'), '--admission-listen', `127.0.0.1:${await freePort()}`],
+    ]);
+    try {
+      const webhooks = 'validatingwebhookconfiguration,mutatingwebhookconfiguration';
+      const found = () => shell.says(`kubectl get ${webhooks} -o name ${real}`);
+      await expect.poll(found).toMatch(/validating.*\nmutating/);
+      const owner = 'jsonpath={.metadata.ownerReferences[*].kind}/{.metadata.ownerReferences[*].name}';
+      const secret = `kubectl get secret berth-admission ${place} --ignore-not-found -o ${owner} ${real}`;
+      expect(await shell.says(secret)).toBe('ClusterRole/berth-admission');
+      await berth.kill();
+      const cluster = file('cluster.json', {
+        ...{ apiVersion: 'cluster.open-cluster-management.io/v1', kind: 'ManagedCluster' },
+        ...{ metadata: { name: 'c1' }, spec: { hubAcceptsClient: false } },
+      });
+      expect(await refused(`kubectl create -f ${cluster} ${real}`)).toContain('failed calling webhook');
+      await helmSays(`uninstall berth ${place}`);
+      await expect.poll(found).toBe('');
+      await expect.poll(() => shell.says(secret)).toBe('');
+      await shell.says(`kubectl create -f ${cluster} ${real}`);
+      await shell.says(`kubectl delete -f ${cluster} --wait=false ${real}`);
+    } finally {
+      await berth.kill();
+      await collector.stop();
+    }
   });
 
   it('follows the commands of docs/install.md', async () => {

@@ -1,5 +1,11 @@
-import { apiVersionOf, CLUSTER_MANAGEMENT_ADDON, CUSTOM_RESOURCE_DEFINITION } from '@berth/kube/model/kinds';
+import {
+  apiVersionOf,
+  CLUSTER_MANAGEMENT_ADDON,
+  CLUSTER_ROLE,
+  CUSTOM_RESOURCE_DEFINITION,
+} from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject, ObjectMeta, OwnerReference } from '@berth/kube/model/object-meta';
 import { InputError } from '@berth/runtime/errors';
 import type { JsonObject } from '@berth/runtime/json/json-value';
 import {
@@ -18,24 +24,48 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const WRITE = { fieldManager: 'berth-admission' };
 
 /**
+ * The role that lets Berth write the webhooks. It is a part of every installation, so it owns them: without the
+ * role, the hub removes the webhooks itself, though no process of Berth runs any more.
+ * @returns undefined if Berth has its rights from elsewhere, or from a role of an older version, which does not let it look
+ */
+export async function webhookOwner(hub: KubeApi): Promise<OwnerReference | undefined> {
+  let role: KubeObject | undefined;
+  try {
+    role = await hub.get(CLUSTER_ROLE, NAMED);
+  } catch (error) {
+    if (!(error instanceof InputError) || error.code !== 'kube.forbidden') throw error;
+  }
+  const { uid, deletionTimestamp } = role?.metadata ?? {};
+  if (uid === undefined || deletionTimestamp !== undefined) return undefined;
+  return { apiVersion: apiVersionOf(CLUSTER_ROLE), kind: CLUSTER_ROLE.kind, name: ADMISSION_NAME, uid };
+}
+
+/** Whether an object is owned as it should be. Without an owner nothing is asked of it. */
+export function isOwned(metadata: ObjectMeta | undefined, owner: OwnerReference | undefined): boolean {
+  return owner === undefined || hasAll(metadata?.ownerReferences, [owner]);
+}
+
+/**
  * Writes the webhook configurations on the hub, so that its API server calls the webhooks, and corrects them when they
  * differ.
  *
  * @param trusted authorities of the serving certificate, PEM
+ * @param owner with which they end
  * @returns the kinds of the configurations that were written
  * @throws the errors of the hub
  */
 export async function ensureConfigurations(
   hub: KubeApi,
   address: WebhookAddress,
-  trusted: string,
+  { trusted, owner }: { readonly trusted: string; readonly owner: OwnerReference | undefined },
 ): Promise<readonly string[]> {
   const written: string[] = [];
   for (const { kind, webhooks } of webhookConfigurations(address, base64(trusted))) {
     const live = await hub.get(kind, NAMED);
-    if (live !== undefined && hasAll(live['webhooks'], webhooks)) continue;
+    if (hasAll(live?.['webhooks'], webhooks) && isOwned(live?.metadata, owner)) continue;
     const typed = { apiVersion: apiVersionOf(kind), kind: kind.kind };
-    const metadata = live?.metadata ?? { name: ADMISSION_NAME };
+    const owned = owner && { ownerReferences: [owner] };
+    const metadata = { name: ADMISSION_NAME, ...live?.metadata, ...owned };
     const wanted = { ...typed, metadata, webhooks };
     if (live === undefined) await hub.create(kind, wanted, WRITE);
     else await hub.update(kind, wanted, WRITE);

@@ -27,7 +27,7 @@ import {
   VALIDATE_PATH,
   type WebhookAddress,
 } from '../../core/registration/webhooks/webhook-configurations.ts';
-import { ensureConfigurations, ensureConversions } from './hub-webhooks.ts';
+import { ensureConfigurations, ensureConversions, webhookOwner } from './hub-webhooks.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
 
 /** At most this long after a certificate was renewed or a configuration was changed, Berth notices it. */
@@ -114,14 +114,15 @@ class AdmissionWebhooks {
   async #pass(mayRepeat: boolean): Promise<boolean> {
     const { hub, address, mayWrite, log } = this.#options;
     try {
-      const identity = await this.#certificates.ensure();
+      const owner = await webhookOwner(hub);
+      const identity = await this.#certificates.ensure(owner);
       if (identity === undefined) {
         this.#setProblem('there is no usable certificate yet; the leader creates it');
         return true;
       }
       await this.#serve(identity);
       if (mayWrite()) {
-        const written = await ensureConfigurations(hub, address, identity.trusted);
+        const written = await ensureConfigurations(hub, address, { ...identity, owner });
         if (written.length > 0) log.info('admission webhook configurations were written', { written });
         const converted = await ensureConversions(hub, address, identity.trusted);
         if (converted.length > 0) log.info('the hub asks Berth for conversions', { of: converted });

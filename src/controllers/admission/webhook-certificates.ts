@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { apiVersionOf, SECRET } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeObject, OwnerReference } from '@berth/kube/model/object-meta';
 import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError } from '@berth/runtime/errors';
@@ -14,6 +14,7 @@ import {
   type CertificateFacts,
   type StoredCertificates,
 } from '../../core/registration/webhooks/plan-certificates.ts';
+import { isOwned } from './hub-webhooks.ts';
 import { ADMISSION_NAME } from '../../core/registration/webhooks/webhook-configurations.ts';
 
 const FIELD_MANAGER = ADMISSION_NAME;
@@ -53,15 +54,16 @@ export class WebhookCertificates {
   }
 
   /**
+   * @param owner with which the Secret ends; undefined: it stays
    * @returns undefined until a usable certificate exists
    * @throws the errors of the hub; ConflictError when another process wrote first; InputError for a Secret that Berth
    *   did not create
    */
-  async ensure(): Promise<WebhookIdentity | undefined> {
-    return identityOf(await this.#ensureTexts());
+  async ensure(owner?: OwnerReference): Promise<WebhookIdentity | undefined> {
+    return identityOf(await this.#ensureTexts(owner));
   }
 
-  async #ensureTexts(): Promise<CertificateTexts> {
+  async #ensureTexts(owner: OwnerReference | undefined): Promise<CertificateTexts> {
     const { hub, namespace, host, clock, log, mayWrite } = this.#options;
     const secret = await hub.get(SECRET, { namespace, name: ADMISSION_NAME });
     if (secret !== undefined && secret.metadata.labels?.[OWN_LABEL] === undefined)
@@ -78,8 +80,9 @@ export class WebhookCertificates {
       texts = await takeStep(step, texts, host, clock.now());
       steps.push(step);
     }
-    if (steps.length === 0) return texts;
-    await this.#write(secret, texts);
+    if (steps.length === 0 && (secret === undefined || isOwned(secret.metadata, owner) || !mayWrite()))
+      return texts;
+    await this.#write(secret, texts, owner);
     log.info('the certificate of the admission webhooks was written', {
       secret: `${namespace}/${ADMISSION_NAME}`,
       steps,
@@ -87,12 +90,18 @@ export class WebhookCertificates {
     return texts;
   }
 
-  async #write(secret: KubeObject | undefined, texts: CertificateTexts): Promise<void> {
+  async #write(
+    secret: KubeObject | undefined,
+    texts: CertificateTexts,
+    owner: OwnerReference | undefined,
+  ): Promise<void> {
     const { hub, namespace } = this.#options;
     const data = certificateData(texts);
     const options = { fieldManager: FIELD_MANAGER };
+    const owned = owner && { ownerReferences: [owner] };
     if (secret !== undefined) {
-      await hub.update(SECRET, { ...secret, data }, options);
+      const metadata = { ...secret.metadata, ...owned };
+      await hub.update(SECRET, { ...secret, metadata, data }, options);
       return;
     }
     await hub.create(
@@ -100,11 +109,7 @@ export class WebhookCertificates {
       {
         apiVersion: apiVersionOf(SECRET),
         kind: SECRET.kind,
-        metadata: {
-          namespace,
-          name: ADMISSION_NAME,
-          labels: { [OWN_LABEL]: 'true' },
-        },
+        metadata: { namespace, name: ADMISSION_NAME, labels: { [OWN_LABEL]: 'true' }, ...owned },
         type: 'Opaque',
         data,
       },
