@@ -25,6 +25,7 @@ import { CommitReporter } from '../../controllers/sources/following/commit-repor
 import type { ReportedStatus } from '../../controllers/sources/following/commit-reporter.ts';
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import { SourceEvents } from '../../controllers/events/source-events.ts';
 import type { SourceStatus } from '../../controllers/sources/following/followed-source.ts';
 import { RepositoryLoop } from '../../controllers/sources/following/repository-loop.ts';
 import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
@@ -116,7 +117,7 @@ async function openRepository(
     })),
   );
   const names = new Set(sources.map(({ name }) => name));
-  const checker = new SourceChecker();
+  const [checker, told] = [new SourceChecker(), eventsOf(options)];
   const elsewhere = () => [...declarations.declaredBesides(names), ...withoutSource(inventory)];
   const loop = new RepositoryLoop({
     ...options,
@@ -139,6 +140,7 @@ async function openRepository(
         elsewhere,
       ),
     whenFirstPublished,
+    onRound: (states) => told?.look(states),
   });
   const reports = sources.flatMap(({ from, name }) => commitStatusOf(options, from, name, emit) ?? []);
   for (const { reporter, source } of reports)
@@ -153,6 +155,7 @@ async function openRepository(
     },
     start: (supervisor) => {
       supervisor.start(`sources ${[...names].join(', ')}`, (signal) => loop.run(signal));
+      if (told !== undefined) supervisor.start('Events about sources', (signal) => told.run(signal));
       for (const { reporter, source } of reports)
         supervisor.start(`commit status ${source}`, (signal) => reporter.run(signal));
     },
@@ -165,6 +168,13 @@ async function openRepository(
       ])),
     cutOff: () => void pool.close(),
   };
+}
+
+/** What writes Events about sources; undefined for a process that writes nothing. */
+function eventsOf(options: ServeOptions): SourceEvents | undefined {
+  const { namespace = DEFAULT_NAMESPACE, sources, schedule } = options;
+  const isReader = schedule === 'upstream' && sources.every(({ sync }) => sync === 'observe');
+  return isReader ? undefined : new SourceEvents({ ...options, namespace });
 }
 
 /** Objects on the hub that no source applied. Those of sources count as far as Git declares them. */

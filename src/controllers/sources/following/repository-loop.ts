@@ -41,6 +41,8 @@ export interface RepositoryLoopOptions {
    * comparison.
    */
   readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** Called after each round, with what is now known of each source. */
+  readonly onRound?: ((sources: readonly Omit<SourceStatus, 'inProcess'>[]) => void) | undefined;
   /**
    * Returns for each source the problems found when reading, and semantic ones (an unknown set, CEL that does not
    * compile).
@@ -131,6 +133,7 @@ export class RepositoryLoop {
       const failures = await this.#round(signal);
       if (signal.aborted) return;
       this.#report(failures);
+      this.#options.onRound?.(this.#sources.map((source) => source.status()));
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
       if (failures.size > 0) waitMs = Math.min(waitMs, backoff.nextMs());
       else {
