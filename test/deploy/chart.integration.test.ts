@@ -87,7 +87,9 @@ describe.skipIf(program === undefined)('the chart', () => {
         ...{ repo: ['https://git.example.org/fleet.git'], ref: 'main' },
       },
     };
-    const [, , , , ...wanted] = await hubObjects(io(), IMAGE, BESIDE_OCM);
+    // Two pods may run at the same time, so that an old one answers until the Service has forgotten it.
+    const flags = [...BESIDE_OCM.flags, '--shutdown-delay=5s'];
+    const [, , , , ...wanted] = await hubObjects(io(), IMAGE, { ...BESIDE_OCM, flags });
     const objects = plain(renderChart(HELM, values));
     // With a leader two pods may run at the same time, so that an update has no gap.
     const { strategy: _, ...spec } = (

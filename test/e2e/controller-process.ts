@@ -47,11 +47,15 @@ export class ControllerProcess {
     return this.ended();
   }
 
+  /** Where it listens; undefined while it does not. */
+  get url(): string | undefined {
+    return /"listen":"([^"]+)"/.exec(this.log)?.[1];
+  }
+
   /** What /readyz says: the status, and the text. */
   async readyz(): Promise<string> {
-    const listen = /"listen":"([^"]+)"/.exec(this.log)?.[1];
-    if (listen === undefined) return 'not listening yet';
-    const response = await fetch(`${listen}/readyz`).catch(() => undefined);
+    if (this.url === undefined) return 'not listening yet';
+    const response = await fetch(`${this.url}/readyz`).catch(() => undefined);
     return response === undefined ? 'no answer' : `${response.status} ${await response.text()}`;
   }
 

@@ -3,7 +3,7 @@ import type { CliIo } from '../terminal/cli-io.ts';
 import { runCli } from './program.ts';
 import { listenForStop } from './stop-signals.ts';
 
-const { stop, cutOff } = listenForStop(process.stderr);
+const { stop, cutOff, stopLater } = listenForStop(process.stderr);
 
 const io: CliIo = {
   stdin: process.stdin,
@@ -14,6 +14,7 @@ const io: CliIo = {
   colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
   signal: stop,
   cutOff,
+  stopLater,
 };
 
 // A reader that closed the pipe (`berth … | head`) is not an error.

@@ -10,15 +10,22 @@ export interface StopSignals {
   readonly stop: AbortSignal;
   /** Aborted some seconds later, to cancel operations that are still running. */
   readonly cutOff: AbortSignal;
+  /**
+   * Lets the process go on for a while after SIGTERM, as kube-apiserver does: others learn meanwhile that it will be gone.
+   * @param onSignal called at SIGTERM
+   */
+  readonly stopLater: (delayMs: number, onSignal: () => void) => void;
 }
 
 /**
- * Listens for SIGINT and SIGTERM. After the first of them the process ends within 10 s, also when a
+ * Listens for SIGINT and SIGTERM. After the first of them, and the time of `stopLater`, the process ends within 10 s, also when a
  * hub does not answer, or when a child process or a thread does not end. The next start completes
  * missing writes, as after a crash.
  */
 export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): StopSignals {
   const [stop, cutOff] = [new AbortController(), new AbortController()];
+  let later = { delayMs: 0, onSignal: (): void => undefined };
+  let isEnding = false;
   const begin = (): void => {
     stop.abort();
     setTimeout(() => {
@@ -37,8 +44,18 @@ export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): Sto
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       // The second signal ends the process at once, with the conventional exit code of the signal.
-      if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
-      begin();
+      if (isEnding) process.exit(signal === 'SIGINT' ? 130 : 143);
+      isEnding = true;
+      // A person at a terminal waits for nobody.
+      if (signal === 'SIGINT' || later.delayMs === 0) return begin();
+      later.onSignal();
+      setTimeout(begin, later.delayMs);
     });
-  return { stop: stop.signal, cutOff: cutOff.signal };
+  return {
+    stop: stop.signal,
+    cutOff: cutOff.signal,
+    stopLater: (delayMs, onSignal) => {
+      later = { delayMs, onSignal };
+    },
+  };
 }

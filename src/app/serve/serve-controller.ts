@@ -59,6 +59,8 @@ export interface RunningController {
   whenReady(): Promise<void>;
   /** Fetches the sources now. */
   reconcile(): void;
+  /** The process is not ready any more, and goes on until `close`. */
+  announceEnd(): void;
   close(): Promise<void>;
   /** Ends threads that `close` waits for. The caller closes the client of the hub. */
   cutOff(): void;
@@ -128,7 +130,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   return {
     events,
     url: http?.url,
-    whenReady: () => ready,
+    ...{ whenReady: () => ready, announceEnd: () => readiness.announceEnd() },
     reconcile: () => sources.forEach((loop) => loop.reconcile()),
     close: async () => {
       await http?.close();

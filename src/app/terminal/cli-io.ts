@@ -11,6 +11,11 @@ export interface CliIo {
   readonly signal: AbortSignal;
   /** Aborted some seconds after `signal`: a command then cancels its remaining requests. */
   readonly cutOff: AbortSignal;
+  /**
+   * Delays `signal` after SIGTERM.
+   * @param onSignal called at SIGTERM
+   */
+  readonly stopLater?: (delayMs: number, onSignal: () => void) => void;
 }
 
 /** 0 done or no change, 1 error, 2 `plan` found changes or a step is left to a person, 3 `serve` lost its lease to another process. */

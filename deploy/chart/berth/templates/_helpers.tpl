@@ -72,6 +72,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (include "berth.elects" .) (not .Values.serve.leaderElectResourceName) }}
 {{- $args = append $args (printf "--leader-elect-resource-name=%s" (include "berth.lease" .)) }}
 {{- end }}
+{{- /* Where pods replace each other one by one, an old one answers until the Service has forgotten it. */}}
+{{- if and (include "berth.elects" .) (not .Values.serve.shutdownDelay) }}
+{{- $args = append $args "--shutdown-delay=5s" }}
+{{- end }}
 {{- toYaml (concat $args (include "berth.flags" .Values.serve | fromYamlArray) .Values.controller.extraArgs) }}
 {{- end }}
 

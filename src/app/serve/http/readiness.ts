@@ -22,6 +22,7 @@ export class Readiness {
   readonly #sources: FirstReads;
   readonly #leadership: Pick<Leadership, 'status'>;
   #sourcesRead = false;
+  #isEnding = false;
 
   constructor(
     inventory: Pick<HubInventory, 'problem'>,
@@ -41,8 +42,14 @@ export class Readiness {
     this.#sourcesRead = true;
   }
 
+  /** From now on the process is not ready, though it answers. */
+  announceEnd(): void {
+    this.#isEnding = true;
+  }
+
   /** Why the process is not ready; undefined when it is ready. */
   problem(): string | undefined {
+    if (this.#isEnding) return 'the process ends';
     const problem = this.#inventory.problem();
     if (problem !== undefined) return problem;
     const election = electionProblem(this.#leadership.status());

@@ -13,6 +13,7 @@ export interface ListenFlags {
   readonly webhook?: readonly string[];
   readonly publicUrl?: string;
   readonly peer?: readonly string[];
+  readonly shutdownDelay: string;
 }
 
 export function addListenFlags(command: Command): Command {
@@ -39,6 +40,11 @@ export function addListenFlags(command: Command): Command {
     .option(
       '--peer <url...>',
       'address of another replica: a standby forwards webhook deliveries about pull requests to it',
+    )
+    .option(
+      '--shutdown-delay <duration>',
+      'after SIGTERM, go on for this long, not ready any more, so that clients move to another replica; the time that ends the process by force starts afterwards',
+      '0',
     );
 }
 

@@ -183,6 +183,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const [registration, addons] = [registrationOptions(flags), addOnOptions(flags)];
   const writing = { ...settings, registration, addons, ...sourcesIn };
   const election = electionSettings(flags, writing);
+  const shutdownDelayMs = durationOrNone('--shutdown-delay', flags.shutdownDelay);
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { serveController } = await import('../../../serve/serve-controller.ts');
   const { logEvent } = await import('../../../serve/log-event.ts');
@@ -203,6 +204,10 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     env: io.env,
   };
   const fleet = await serveController(options);
+  io.stopLater?.(shutdownDelayMs, () => {
+    log.info('the process ends soon', { after: flags.shutdownDelay });
+    fleet.announceEnd();
+  });
   // Started after all listeners for a take-over have subscribed.
   elector?.start();
   const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
