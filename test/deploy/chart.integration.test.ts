@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountHubObjects } from '@berth/access/addon/managed-serviceaccount';
+import { hubObjects as accessObjects } from '@berth/access/addon/hub-objects';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { AGENT_ACCOUNT } from '../../src/core/rbac/agent-rbac.ts';
 import { agentObjects } from '../../src/core/registration/install/agent-objects.ts';
@@ -97,6 +99,25 @@ describe.skipIf(program === undefined)('the chart', () => {
     ).spec;
     const deployment = { ...(plain(wanted)['Deployment berth-system/berth'] as object), spec };
     expect(objects).toEqual({ ...plain(wanted), 'Deployment berth-system/berth': deployment });
+  });
+
+  it('has the managers of access to clusters as berth install hub-addon writes them', () => {
+    const addresses = { publicUrl: 'https://hub.example.org:9092', agentAddress: 'hub.example.org:8091' };
+    const place = { namespace: 'berth-system', image: IMAGE };
+    const before = new Set(renderChart(HELM, {}).map(titleOf));
+    const values = {
+      ...{ proxy: { enabled: true, ...addresses }, accounts: { enabled: true, clusterProfiles: true } },
+    };
+    const found = plain(renderChart(HELM, values).filter((object) => !before.has(titleOf(object))));
+    const written = [
+      ...accessObjects({ ...place, ...addresses }),
+      ...accountHubObjects({ ...place, withProfiles: true }),
+    ];
+    // The managers make their add-ons, which Helm must not delete.
+    const wanted = plain(written.filter(({ kind }) => kind !== 'ClusterManagementAddOn'));
+    expect(Object.keys(found).sort()).toEqual(Object.keys(wanted).sort());
+    for (const [title, object] of Object.entries(wanted))
+      expect(found[title], title).toMatchObject(object as object);
   });
 
   it.each([false, true])('is what berth join writes for an agent (hosted: %s)', async (isHosted) => {
@@ -258,6 +279,11 @@ const NEEDED: readonly (readonly [path: string, values: Values])[] = [
   ['hub.', { hub: { enabled: true } }],
   ['hub.service.nodePort', { hub: { enabled: true, service: { type: 'NodePort' } } }],
   ['connection.', { connection: { enabled: true } }],
+  [
+    'proxy.',
+    { proxy: { enabled: true, publicUrl: 'https://hub.example.org:9092', agentAddress: 'hub:8091' } },
+  ],
+  ['accounts.', { accounts: { enabled: true } }],
   ['tokens.key', { tokens: { secretName: 'berth-tokens' } }],
   ['priorityClass.', { priorityClass: { create: true } }],
   ['podDisruptionBudget.', { podDisruptionBudget: { enabled: true } }],
@@ -270,6 +296,9 @@ const NEEDED: readonly (readonly [path: string, values: Values])[] = [
 ];
 /** The switch itself: what is compared is the installation without it. */
 const SWITCHES: ReadonlySet<string> = new Set([
+  'agent.enabled',
+  'proxy.enabled',
+  'accounts.enabled',
   'persistence.enabled',
   'hub.enabled',
   'connection.enabled',
@@ -324,11 +353,8 @@ describe.skipIf(program === undefined)('each value of the chart', () => {
     .map((leaf) => ({ ...leaf, name: leaf.path.join('.') }));
 
   it.each(leaves)('$name changes something', ({ path, name, schema }) => {
-    const needed = NEEDED.findLast(([start]) => name.startsWith(start) && !SWITCHES.has(name))?.[1] ?? {};
-    const base =
-      name === 'agent.enabled'
-        ? { controller: { enabled: false }, agent: { clusterName: 'cluster1' } }
-        : needed;
+    const needed = NEEDED.findLast(([start]) => name.startsWith(start))?.[1] ?? {};
+    const base = SWITCHES.has(name) ? withValue(needed, path, false) : needed;
     const isOn = path.reduce<unknown>((at, key) => (at as Values | undefined)?.[key], base) ?? schema.default;
     const value = schema.type === 'boolean' ? !isOn : schema.examples?.[0];
     expect(value, 'an example').toBeDefined();
@@ -362,6 +388,19 @@ describe.skipIf(program === undefined)('each value of the chart', () => {
       name: 'an agent beside controllers',
       values: { agent: { enabled: true, clusterName: 'c' } },
       says: /a release of its own/,
+    },
+    {
+      name: 'a tunnel without addresses',
+      values: { proxy: { enabled: true } },
+      says: /needs proxy.publicUrl/,
+    },
+    {
+      name: 'a tunnel of the embedded hub',
+      values: {
+        hub: { enabled: true },
+        proxy: { enabled: true, publicUrl: 'https://hub:9092', agentAddress: 'hub:8091' },
+      },
+      says: /for this cluster as the hub/,
     },
     {
       name: 'a hub without controllers',

@@ -17,6 +17,7 @@ import { renderAgentRbac, renderCredentialRbac } from '../../src/core/rbac/agent
 import { withHoldColumns } from '../../src/core/publish/hold-columns.ts';
 import { bootstrapObjects } from '../../src/core/registration/install/bootstrap-objects.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
+import { chartAccess } from './chart-access.ts';
 import { chartRights } from './chart-rights.ts';
 import { type ValueSchema, valueRows, valuesYaml, withFlags } from './chart-values.ts';
 
@@ -59,6 +60,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     [`${CHART}/templates/agent-rbac.yaml`, agentRights()],
     [`${CHART}/templates/bootstrap.yaml`, bootstrap()],
     [`${CHART}/templates/connection.yaml`, connection()],
+    [`${CHART}/templates/access.yaml`, chartAccess()],
     ...definitions.map((crd): [string, string] => [`${CHART}/crds/${crd.metadata.name}.yaml`, yaml(crd)]),
     [`${KUSTOMIZE}/base/objects.yaml`, await installed(first)],
     [`${KUSTOMIZE}/beside-ocm/objects.yaml`, await installed(BESIDE_OCM)],

@@ -73,7 +73,7 @@ function deployment({ namespace, name, image, args, container, spec }: PodProces
     ...{ ...container, image, args },
     securityContext: {
       ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, runAsNonRoot: true },
-      capabilities: { drop: ['ALL'] },
+      ...{ capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } },
     },
   };
   const template = { metadata: { labels }, spec: { serviceAccountName: name, containers: [own] } };
