@@ -39,7 +39,7 @@ describe.each(FORGE_PROVIDERS)('what a reviewer reads at %s', (provider) => {
     return head;
   };
 
-  it('is the change alone, its values first, what comes later, and each error with its lines', async () => {
+  it('is the change alone, its values first, later changes, and each error with its lines', async () => {
     await serve({ ...web({ numberOfClusters: 1 }), ...app('v5', 3) });
     const { api } = previewed.fleet.hub;
     await expect.poll(async () => (await api.list(MANIFEST_WORK)).items.length).toBe(1);
