@@ -26,9 +26,10 @@ export function PlacementScreen({ namespace, name, query }: PlacementScreenProps
   const title = html`<h1><small>${namespace}/</small>${name}</h1>`;
   if (data === undefined)
     return html`${title}<p class=${problem === undefined ? 'quiet' : 'danger'}>${problem ?? 'Reading the decision …'}</p>`;
-  const { table, held, published, hints, reschedulesAt } = data;
+  const { table, held, published, hints, reschedulesAt, asks } = data;
   return html`${title}
     <p class="sentence"><${Sentence} view=${data} last=${history?.records[0]} /></p>
+    <p>It asks for ${asks}.</p>
     ${held === undefined ? '' : html`<${HoldBox} key=${held.code} path=${path} of=${data} held=${held} />`}
     ${hints.map((hint) => html`<p class="warning">${hint}</p>`)}
     ${reschedulesAt === undefined ? '' : html`<p>It is decided again at ${momentText(reschedulesAt)}, when a toleration runs out.</p>`}

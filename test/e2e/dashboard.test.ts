@@ -68,7 +68,7 @@ describe.skipIf(program === undefined)('the dashboard in a browser', () => {
   const SCREENS: readonly (readonly [name: string, path: string, seen: string])[] = [
     ['fleet', '/', '7 clusters, 2 placements'],
     ['where', '/?p=team-a/all', 'Where team-a/all runs'],
-    ['placement', '/p/team-a/web', 'Selected: 2'],
+    ['placement', '/p/team-a/web', 'It asks for 2 clusters of set prod.'],
     ['held', '/p/team-a/all?cluster=c7', 'berth release team-a/all --token'],
     ['cluster', '/c/c5', 'What runs here, and why'],
     ['drain', '/change?drain=c5', 'What moves'],

@@ -6,6 +6,7 @@ import type { TimelineStep } from '../timeline/timeline-step.ts';
 import { approvalEffect } from '../preview/placement-words.ts';
 import { formatNames } from '../preview/plan-text.ts';
 import { holdCode, activeHold, splitRemedy } from '../publish/approval/approval-code.ts';
+import { placementAsks } from './placement-asks.ts';
 import { type Sight, visibleTable } from './sight.ts';
 
 /** What the screen of a placement shows. Plain JSON. */
@@ -14,6 +15,8 @@ export interface PlacementView {
   readonly now: string;
   readonly namespace: string;
   readonly name: string;
+  /** `3 clusters of set prod with label region=eu, label tier=gold` */
+  readonly asks: string;
   /** The decision as it is now: what `berth explain` and the report of a pull request show. */
   readonly table: DecisionTable;
   /** `3 of 40 clusters selected; 25 lack label tier=gold` */
@@ -58,7 +61,7 @@ export function placementView(
   const { namespace, name } = explanation.placement;
   const wanted = selected.map(({ cluster }) => cluster);
   return {
-    ...{ now, namespace, name },
+    ...{ now, namespace, name, asks: placementAsks(placement) },
     table: visibleTable(decisionTable(explanation), isVisible),
     summary,
     // A hint proposes names of objects that exist.

@@ -33,7 +33,7 @@ export async function placementSections(
     { title: 'Last moves', lines: records.slice(-MAX_MOVES).map((record) => moveText(record, Date.now())) },
     {
       title: 'Ask further',
-      lines: [`berth explain ${key}`, `berth explain ${key} --cluster NAME`, `berth history ${key} --why`],
+      lines: [`berth explain ${key} --hub`, `berth explain ${key} --hub --cluster NAME`],
     },
   ];
 }
@@ -73,7 +73,7 @@ export async function clusterSections(
     { title: 'Taints', lines: taints },
     { title: 'Runs', lines: [...new Set(placements)].sort() },
     { title: 'Works', lines: works.items.map(({ metadata }) => metadata.name) },
-    { title: 'Ask further', lines: [`berth plan --hub --drain ${name}`, 'berth history --timeline'] },
+    { title: 'Ask further', lines: [`in a clone: berth plan --hub --drain ${name}`] },
   ];
 }
 
