@@ -4,19 +4,23 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
+import { connect } from 'node:tls';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gatewayHubObjects } from '@berth/access/addon/cluster-gateway';
 import { startGateway } from '@berth/access/gateway/run-gateway';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
-import { POD } from '@berth/kube/model/kinds';
+import { POD, ROLE, ROLE_BINDING } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { systemClock as clock } from '@berth/runtime/clock/system-clock';
 import { findProgram } from '@berth/test-kit/needed-program';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { authorityOf, gatewaySecret, startCluster } from '../../packages/access/test/gateway-path.ts';
+import { asAccount } from '../../packages/access/test/account-world.ts';
 import { accountToken, bind } from '../../packages/access/test/access-world.ts';
 import { CONTROL_PLANE_PROGRAMS, type ControlPlane, startControlPlane } from './peers/control-plane.ts';
 import { freePort } from './peers/free-port.ts';
@@ -26,6 +30,7 @@ import { RealHub } from './peers/real-hub.ts';
 
 const kubectl = findProgram('kubectl') ?? '';
 const GATEWAY = 'access/cluster-gateway';
+const HUB_NAMESPACE = 'open-cluster-management-hub';
 const CREDENTIALS = 'open-cluster-management-credentials';
 const GATEWAYS = '/apis/cluster.core.oam.dev/v1alpha1/clustergateways';
 const ALICE = 'system:serviceaccount:default:alice';
@@ -67,6 +72,24 @@ async function secretOf(name: string, api: HttpKubeApi, kubeconfig: string): Pro
   };
 }
 
+/** With the rights that are installed; and with one to write its Service, because it runs in no pod. */
+async function asGateway(hub: RealHub): Promise<HttpKubeApi> {
+  for (const object of gatewayHubObjects({ namespace: HUB_NAMESPACE, image: 'unused' })) {
+    const found = await hub.api.resolve(object.apiVersion, object.kind);
+    if (found !== undefined && object.kind !== 'Deployment')
+      await hub.api.apply(found, object, { fieldManager: 'test' });
+  }
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const metadata = { namespace: HUB_NAMESPACE, name: 'writes-service' };
+  const rules = [{ apiGroups: [''], resources: ['services'], verbs: ['create', 'patch'] }];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name };
+  const account = { namespace: HUB_NAMESPACE, name: 'cluster-gateway' };
+  await hub.api.create(ROLE, { apiVersion, kind: 'Role', metadata, rules });
+  const subjects = [{ kind: 'ServiceAccount', ...account }];
+  await hub.api.create(ROLE_BINDING, { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects });
+  return (await asAccount(hub.api, account, hub.plane.kubeconfig)).api;
+}
+
 /** kubectl, with a kubeconfig whose server has a suffix. */
 function kubectlOf(kubeconfig: string, suffix = '') {
   const file = join(folder, `${suffix.replaceAll('/', '-')}.kubeconfig`);
@@ -85,16 +108,17 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS) || kubectl === '')(
     let hub: RealHub;
     let plane: ControlPlane;
     let cluster: HttpKubeApi;
+    let own: HttpKubeApi;
     let running: Promise<void>;
     let proxy: Awaited<ReturnType<typeof frontProxy>>;
     beforeAll(async () => {
       proxy = await frontProxy();
       [hub, plane] = await Promise.all([RealHub.start(proxy.flags), startControlPlane()]);
       cluster = new HttpKubeApi({ config: loadKubeConfig({ file: plane.kubeconfig }), clock });
-      await hub.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CREDENTIALS } });
+      own = await asGateway(hub);
       await hub.create(await secretOf('managed1', cluster, plane.kubeconfig));
       const started = await startGateway({
-        ...{ hub: hub.api, namespace: 'open-cluster-management-hub', secretNamespace: CREDENTIALS },
+        ...{ hub: own, namespace: HUB_NAMESPACE, secretNamespace: CREDENTIALS },
         ...{ listen: { host: '127.0.0.1', port: 0 }, impersonate: false, authorize: false },
         ...{ clock, random: Math.random, log, signal: stop.signal },
       });
@@ -107,6 +131,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS) || kubectl === '')(
       stop.abort();
       await running;
       cluster?.close();
+      own?.close();
       await Promise.all([hub?.close(), plane?.stop()]);
     });
     const asHub = (...args: string[]) => kubectlOf(hub.plane.kubeconfig).ask(...args);
@@ -188,6 +213,35 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS) || kubectl === '')(
       });
     });
 
+    it.each(['SPDY/3.1', 'websocket'])('carries an upgrade to %s as bytes', async (protocol) => {
+      const authority = await authorityOf('cluster');
+      const { address, asked } = await startCluster(authority);
+      const name = `echo-${protocol.slice(0, 4).toLowerCase()}`;
+      const secret = gatewaySecret(name, {
+        endpoint: address,
+        'ca.crt': authority.caPem,
+        token: 'of-the-cluster',
+      });
+      await hub.create({ ...secret, metadata: { ...secret.metadata, namespace: CREDENTIALS } });
+      await hub.until(async () => (await asHub('get', 'clustergateways', '-o', 'name')).includes(name));
+      const { url, caPem, token } = hub.plane;
+      const { hostname, port } = new URL(url);
+      const socket = connect({ host: hostname, port: Number(port), ca: caPem, ALPNProtocols: ['http/1.1'] });
+      onTestFinished(() => void socket.destroy());
+      await once(socket, 'secureConnect');
+      socket.write(
+        `POST ${GATEWAYS}/${name}/proxy/api/v1/namespaces/a/pods/b/exec?command=sh HTTP/1.1\r\nHost: x\r\n` +
+          `Authorization: Bearer ${token}\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`,
+      );
+      let text = '';
+      socket.on('data', (data: Buffer) => (text += data.toString()));
+      // kube-apiserver loses bytes that are sent before its answer.
+      await expect.poll(() => text).toMatch(/^HTTP\/1.1 101 [^]*\r\n\r\n$/);
+      socket.write('first');
+      await expect.poll(() => text).toMatch(/FIRST$/);
+      expect(asked[0]?.request.headers.authorization).toBe('Bearer of-the-cluster');
+    });
+
     it.skipIf(!hasPeers(GATEWAY))('answers as cluster-gateway 1.9.1', async () => {
       const port = await freePort();
       await hub.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'vela-system' } });
@@ -239,8 +293,11 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS) || kubectl === '')(
           expect(answers[0]).toEqual(answers[1]);
         }
         for (const path of [GATEWAYS, `${GATEWAYS}/managed1`]) {
+          // cluster-gateway lists them in any order.
           const cells = ({ text }: { readonly text: string }) =>
-            (JSON.parse(text) as { rows: { cells: string[] }[] }).rows.map((row) => row.cells);
+            (JSON.parse(text) as { rows: { cells: string[] }[] }).rows
+              .map((row) => row.cells.join(' '))
+              .sort();
           expect(cells(await ours(path))).toEqual(cells(await theirs(path)));
         }
         const missing = [await ours(`${GATEWAYS}/none`), await theirs(`${GATEWAYS}/none`)];
@@ -271,7 +328,7 @@ describe.skipIf(NODES === undefined || !hasPeers(...CONTROL_PLANE_PROGRAMS) || k
       const subject = { apiGroup: '', kind: 'ServiceAccount', namespace: 'default', name: 'alice' };
       await bind(cluster, 'cluster-admin', subject);
       const started = await startGateway({
-        ...{ hub: hub.api, namespace: 'open-cluster-management-hub', secretNamespace: CREDENTIALS },
+        ...{ hub: hub.api, namespace: HUB_NAMESPACE, secretNamespace: CREDENTIALS },
         ...{ listen: { host: '127.0.0.1', port: 0 }, impersonate: false, authorize: false },
         ...{ clock, random: Math.random, log: new SilentLogger(), signal: stop.signal },
       });

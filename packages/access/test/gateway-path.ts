@@ -31,7 +31,7 @@ export async function authorityOf(name: string) {
 }
 
 /** An API server of a cluster, which keeps what it was asked. */
-async function startCluster(authority: Awaited<ReturnType<typeof authorityOf>>) {
+export async function startCluster(authority: Awaited<ReturnType<typeof authorityOf>>) {
   const asked: { readonly request: IncomingMessage; readonly client: string | undefined }[] = [];
   const note = (request: IncomingMessage): void => {
     const certificate = (request.socket as TLSSocket).getPeerX509Certificate();

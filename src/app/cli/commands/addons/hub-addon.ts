@@ -1,12 +1,12 @@
 import { InputError } from '@berth/runtime/errors';
 import { printableLines } from '@berth/runtime/text/printable';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
-import { DEPLOYMENT, NAMESPACE } from '@berth/kube/model/kinds';
+import { CLUSTER_MANAGEMENT_ADDON, DEPLOYMENT, NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { nameList, refuseFlags, wrongOption } from '../../flags/option-values.ts';
+import { nameList, namespaceAndName, refuseFlags, wrongOption } from '../../flags/option-values.ts';
 import { type CliCommand, verbCommand } from '../cli-command.ts';
 import { packageVersion } from '../version.ts';
 import { installationOf, printedObjects } from '../installation/run-installation.ts';
@@ -67,6 +67,7 @@ const INSTALL_HELP = `
 Writes the manager of an add-on to the hub. clusteradm brings manifests of ${Object.keys(BUILT_IN).join(', ')};
 Berth brings none of these, and says where they are. It brings ${Object.keys(OWN).join(', ')} (docs/access.md). --manifests takes a folder
 or a file of manifests; a folder with a Chart.yaml is rendered by the program helm. With --values a folder without one has Go templates: .Namespace is the namespace.
+placement: NAMESPACE/NAME in the --values of Berth's own gives them to the clusters that the placement selects.
 Objects of others with the same name stay as they are. A hub without nodes starts no programs: the output names them.
 
 Exit codes: 0 installed, or nothing to do, 1 error.
@@ -76,7 +77,7 @@ Examples:
   berth install hub-addon --names governance-policy-framework --manifests policy/ --values versions.yaml
   berth install hub-addon --names observer --manifests observer/ --dry-run
   berth install hub-addon --names cluster-proxy --values addresses.yaml   # publicUrl, agentAddress, image
-  berth install hub-addon --names managed-serviceaccount
+  berth install hub-addon --names cluster-proxy,managed-serviceaccount,cluster-gateway --values addresses.yaml
 `;
 
 const UNINSTALL_HELP = `
@@ -176,7 +177,17 @@ async function ownObjects(
   const values = file === undefined ? {} : await readValues(path.resolve(io.cwd, file));
   const { image = `berth:${await packageVersion()}` } = values;
   if (typeof image !== 'string') throw wrongOption('--values', 'has an image that is no text');
-  return objectsOf({ namespace, image, values });
+  const objects = await objectsOf({ namespace, image, values });
+  const { placement } = values;
+  if (placement === undefined) return objects;
+  if (typeof placement !== 'string') throw wrongOption('--values', 'expected placement: NAMESPACE/NAME');
+  const at = namespaceAndName('--values', placement);
+  const installStrategy = { type: 'Placements', placements: [at] };
+  return objects.map((object) =>
+    object.kind === CLUSTER_MANAGEMENT_ADDON.kind
+      ? { ...object, spec: { ...(object['spec'] as object), installStrategy } }
+      : object,
+  );
 }
 
 function whereManifestsAre(name: string): InputError {

@@ -162,17 +162,25 @@ describe('berth uninstall hub-addon', () => {
   });
 
   it('brings several of its own at once', async () => {
-    const names = 'cluster-proxy,managed-serviceaccount';
+    const names = 'cluster-proxy,managed-serviceaccount,cluster-gateway';
     const command = `--names ${names} --namespace own`;
+    const addresses = 'publicUrl: https://x:1\nagentAddress: x:2\nplacement: fleet/all\n';
+    await writeFile(path.join(folder, 'placed.yaml'), addresses);
+    await writeFile(path.join(folder, 'no-placement.yaml'), 'placement: all\n');
     const unknown = await berth(`install hub-addon --names ${names},observer --values addresses.yaml`);
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('hub add-on observer')]);
-    const installed = await berth(`install hub-addon ${command} --create-namespace --values addresses.yaml`);
+    const installed = await berth(`install hub-addon ${command} --create-namespace --values placed.yaml`);
     expect(installed).toMatchObject({ code: 0, stderr: '' });
     for (const name of names.split(',')) {
       expect(installed.stdout).toContain(`Installing built-in ${name} add-on`);
       expect(installed.stdout).toContain(`start the program of Deployment own/${name} yourself`);
-      expect(await hub.api.get(CLUSTER_MANAGEMENT_ADDON, { namespace: '', name })).toBeDefined();
+      const addOn = await hub.api.get(CLUSTER_MANAGEMENT_ADDON, { namespace: '', name });
+      expect(addOn?.['spec']).toMatchObject({
+        installStrategy: { type: 'Placements', placements: [{ namespace: 'fleet', name: 'all' }] },
+      });
     }
+    const wrong = await berth('install hub-addon --names cluster-gateway --values no-placement.yaml');
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('namespace/name')]);
     expect((await berth(`uninstall hub-addon ${command}`)).code).toBe(0);
     expect(await hub.api.get(DEPLOYMENT, { namespace: 'own', name: 'cluster-proxy' })).toBeUndefined();
   });
