@@ -76,7 +76,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'unjoin',
     'clean',
   ],
-  'Run:': ['serve', 'agent', 'hub', 'accounts', 'score-provider', 'argocd', 'mcp'],
+  'Run:': ['serve', 'agent', 'hub', 'accounts', 'gateway', 'score-provider', 'argocd', 'mcp'],
   'More:': ['replay', 'simulate', 'completion', 'credentials', 'version'],
 };
 
