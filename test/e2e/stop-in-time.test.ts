@@ -72,6 +72,30 @@ function isAlive(pid: number): boolean {
   }
 }
 
+describe('berth serve ends by itself, with 1,', () => {
+  it.each([
+    ['where its port is taken', 'a-token-of-this-test', 'choose another address with --listen'],
+    ['with a token that is too short', 'short', 'expected at least 16'],
+  ])('%s', async (_why, token, said) => {
+    const { kubeconfig, url } = (hub = await startHubProcess(join(dir, 'hub')));
+    git.commit(baseFiles);
+    const file = join(dir, 'tokens');
+    writeFileSync(file, `${token}\n`);
+    const args = [
+      '--kubeconfig',
+      kubeconfig,
+      '--data',
+      join(dir, 'data'),
+      '--embedded',
+      '--token-file',
+      file,
+    ];
+    const berth = start(['serve', '--repo', git.path, ...args, '--listen', new URL(url).host]);
+    expect(await berth.ended).toEqual({ code: 1, signal: null });
+    expect(berth.text).toContain(said);
+  });
+});
+
 describe('SIGTERM ends within 10 s', () => {
   it('berth serve, while the hub is frozen in the middle of a commit', async () => {
     const frozen = (hub = await startHubProcess(join(dir, 'hub')));

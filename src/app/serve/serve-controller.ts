@@ -111,14 +111,19 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   let works: WorkControllers | undefined;
   const [duties, announcement] = [startOptionalControllers(kept), openAnnouncement(options)];
   const sources = loops.map(({ loop }) => loop);
+  const close = async (): Promise<void> => {
+    await Promise.all([works?.close(), duties.close(), supervisor.close()]);
+    continuity.storePosition();
+    await Promise.all([...loops.map((loop) => loop.close()), previews?.close(), state.close()]);
+    events.close();
+  };
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
     ...{ ...duties, previews, loops: sources },
     hubProblem: hubProblemOf(options, inventory),
     ...{ ...knownOf(ledger), timeline: state.timeline, loadDashboard },
     warnings: () => [inventory, decider, works, duties, announcement].flatMap((one) => one?.warnings() ?? []),
-  });
-
+  }).catch(closesAtFailure(close));
   supervisor.start('data directory', (signal) => state.keep(signal));
   supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, restoredTo });
@@ -132,14 +137,16 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
     url: http?.url,
     ...{ whenReady: () => ready, announceEnd: () => readiness.announceEnd() },
     reconcile: () => sources.forEach((loop) => loop.reconcile()),
-    close: async () => {
-      await http?.close();
-      await Promise.all([works?.close(), duties.close(), supervisor.close()]);
-      continuity.storePosition();
-      await Promise.all([...loops.map(({ close }) => close()), previews?.close(), state.close()]);
-      events.close();
-    },
+    close: () => (http?.close() ?? Promise.resolve()).then(close),
     cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
+  };
+}
+
+/** What was opened must not keep a process alive that cannot serve. */
+export function closesAtFailure(close: () => Promise<void> | void): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await close();
+    throw error;
   };
 }
 

@@ -47,7 +47,11 @@ export async function connectHub(
   const { HttpKubeApi } = await import('@berth/kube/http-kube-api');
   const { RotatingKubeConfig } = await import('@berth/kube/config/rotating-kube-config');
   const actAs: HubConnection['actAs'] = (token) =>
-    new HttpKubeApi({ config: new RotatingKubeConfig(config, { token }, io.env), clock });
+    new HttpKubeApi({
+      ...{ config: new RotatingKubeConfig(config, { token }, io.env), clock },
+      // So that the audit log of the hub shows where it was done.
+      userAgent: 'berth-dashboard',
+    });
   if (election !== undefined) {
     const { electLeader } = await import('../../../serve/elect-leader.ts');
     const key = { namespace: DEFAULT_NAMESPACE, name: election.lease };

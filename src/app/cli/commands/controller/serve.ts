@@ -185,7 +185,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const election = electionSettings(flags, writing);
   const shutdownDelayMs = durationOrNone('--shutdown-delay', flags.shutdownDelay);
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
-  const { serveController } = await import('../../../serve/serve-controller.ts');
+  const { closesAtFailure, serveController } = await import('../../../serve/serve-controller.ts');
   const { logEvent } = await import('../../../serve/log-event.ts');
   const hub = await connectHub(io, flags, { election, clock, log: await openLog(io, flags) });
   const { api, elector, log } = hub;
@@ -203,7 +203,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     engineVersion: await packageVersion(),
     env: io.env,
   };
-  const fleet = await serveController(options);
+  const fleet = await serveController(options).catch(closesAtFailure(() => hub.close()));
   io.stopLater?.(shutdownDelayMs, () => {
     log.info('the process ends soon', { after: flags.shutdownDelay });
     fleet.announceEnd();
