@@ -49,7 +49,7 @@ function moveText(
   const by = commit == null ? '' : `, commit ${commit.id.slice(0, 8)} of ${commit.author}: ${commit.subject}`;
   const who = released == null ? '' : `, released by ${released.by}`;
   const what = moves.length === 0 ? 'no cluster moved' : moves.join(' ');
-  return `${ageSince(publishedAt, nowMs)} ago, ${what}, then ${clusters} clusters${by}${who}`;
+  return `${ageSince(publishedAt, nowMs)} ago, ${what}, then ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}${by}${who}`;
 }
 
 /** What runs on a cluster, and what keeps work away from it. */
