@@ -65,6 +65,7 @@ it('the rights that are installed are enough to serve, and are no more', async (
       for (const resourceAttributes of [
         { verb: 'list', resource: 'secrets' },
         { verb: 'get', resource: 'secrets', namespace: 'kube-system' },
+        { verb: 'get', resource: 'secrets', namespace: SYSTEM, name: 'cluster-proxy-authority' },
         { verb: 'list', resource: 'secrets', namespace: 'cluster1', name: 'other' },
         { verb: 'create', resource: 'secrets', namespace: 'cluster1' },
         { verb: 'impersonate', resource: 'users' },

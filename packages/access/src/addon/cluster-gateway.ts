@@ -12,6 +12,8 @@ const ROLE = `open-cluster-management:${CLUSTER_GATEWAYS}`;
 /** Of Secrets that people write, as in OCM's chart. */
 export const CREDENTIALS_NAMESPACE = 'open-cluster-management-credentials';
 export const API_SERVICE = kind('apiregistration.k8s.io', 'v1', 'APIService', 'Cluster');
+/** Of the certificate with which it serves. */
+export const AUTHORITY_SECRET = 'cluster-gateway-authority';
 const PORT = 9443;
 
 /** The add-on that reaches clusters with the account that managed-serviceaccount keeps there. It runs nothing in a cluster. */
@@ -65,7 +67,8 @@ export function gatewayHubObjects({
       ],
       clusterRules: HUB_RULES,
       rules: [
-        { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create'] },
+        { apiGroups: [''], resources: ['secrets'], resourceNames: [AUTHORITY_SECRET], verbs: ['get'] },
+        { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
         { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] },
       ],
       container: {

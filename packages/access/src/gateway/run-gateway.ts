@@ -9,6 +9,7 @@ import type { Logger } from '@berth/runtime/logger';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import {
   API_SERVICE,
+  AUTHORITY_SECRET,
   CLUSTER_GATEWAYS,
   clusterGateways,
   clusterGatewaysAddOn,
@@ -19,7 +20,6 @@ import { runGatewayAddOns } from './gateway-add-ons.ts';
 import { startGatewayServer } from './gateway-server.ts';
 import { Gateways } from './gateways.ts';
 
-const AUTHORITY_SECRET = 'cluster-gateway-authority';
 /** Leads to a process that runs in no pod of the hub. */
 const ADDRESS_SERVICE = 'cluster-gateway-address';
 const SERVICE = kind('', 'v1', 'Service', 'Namespaced');
