@@ -28,7 +28,7 @@ function Approval({
   held,
 }: HoldBoxProps & { readonly held: { readonly code: string } }): ComponentChildren {
   const { code, effect, removed } = held;
-  const { data: right } = useAnswer<{ readonly allowed: boolean }>(`${path}/release`);
+  const { data: right } = useAnswer<{ readonly allowed: boolean }>(`${path}/release`, false);
   const [state, setState] = useState<'open' | 'sending' | 'approved'>('open');
   const [problem, setProblem] = useState<string>();
   const [isCopied, setCopied] = useState(false);

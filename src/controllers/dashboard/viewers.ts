@@ -37,6 +37,7 @@ export class Viewers {
   readonly #namespaces: () => Iterable<string>;
   readonly #callers: Callers;
   readonly #sights: KeptAnswers<Sight>;
+  readonly #rights: KeptAnswers<boolean>;
   /** How many wait for the answer about a token. */
   readonly #waiting = new Map<string, number>();
 
@@ -46,6 +47,7 @@ export class Viewers {
     this.#namespaces = namespaces;
     this.#callers = new Callers(hub, clock);
     this.#sights = new KeptAnswers(clock);
+    this.#rights = new KeptAnswers(clock);
   }
 
   /**
@@ -78,7 +80,8 @@ export class Viewers {
    */
   async may(token: string, right: Right): Promise<boolean> {
     const user = await this.#callers.identify(token);
-    return user !== undefined && (await this.#may(user, right));
+    if (user === undefined) return false;
+    return this.#rights.get(JSON.stringify([user, right]), () => this.#may(user, right));
   }
 
   async #sightOf(user: HubUser): Promise<Sight> {
