@@ -8,6 +8,7 @@ interface ProjectOptions {
   readonly exclude?: string[];
   readonly setupFiles?: string[];
   readonly testTimeout?: number;
+  readonly fileParallelism?: boolean;
 }
 const project = (name: string, include: string[], options: ProjectOptions = {}) => ({
   extends: true as const,
@@ -30,7 +31,7 @@ const APART = [
   'packages/embedded-hub/test/log/power-cut.integration.test.ts',
 ];
 
-/** One project per level. `npm test` runs all but `interop`, and ends with plain counts (test/plain-counts.reporter.ts). */
+/** One project per level. `npm test` runs all but `interop` and `node`, and ends with plain counts (test/plain-counts.reporter.ts). */
 export default defineConfig({
   // As the text loader of scripts/build.mjs.
   plugins: [
@@ -77,6 +78,8 @@ export default defineConfig({
       project('e2e', ['test/e2e/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),
       // Against real programs: `npm run test:interop`, never part of `npm test`.
       project('interop', ['test/interop/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),
+      // In pods of a cluster that is thrown away: `npm run test:node`, one file after the other.
+      project('node', ['test/node/**/*.test.ts'], { testTimeout: LONG_RUN_MS, fileParallelism: false }),
     ],
   },
 });

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { CHART } from './generated-files.ts';
@@ -32,6 +34,18 @@ export function templateText(program: string, values: Values, namespace = CONTRO
     '-',
   ];
   return helm(program, args, JSON.stringify(values));
+}
+
+/**
+ * Copies the chart into a folder, for an API server that was built without its version.
+ * @returns the path of the copy
+ */
+export function copyChart(dir: string): string {
+  const copy = join(dir, 'chart');
+  cpSync(CHART, copy, { recursive: true });
+  const about = readFileSync(join(copy, 'Chart.yaml'), 'utf8');
+  writeFileSync(join(copy, 'Chart.yaml'), about.replace(/^kubeVersion:.*$/m, ''));
+  return copy;
 }
 
 /**

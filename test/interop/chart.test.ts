@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findHelm } from '../../packages/addon/test/sources/find-helm.ts';
 import { CHART as FOLDER } from '../deploy/generated-files.ts';
-import { renderChart, type Values } from '../deploy/render-chart.ts';
+import { copyChart, renderChart, type Values } from '../deploy/render-chart.ts';
 import { BerthProcess } from '../e2e/berth-process.ts';
 import { GuideShell } from '../e2e/guide-shell.ts';
 import { hasKubectl } from '../e2e/kubectl-program.ts';
@@ -41,12 +41,9 @@ describe.skipIf(!isPossible)('the chart on a real API server', () => {
   let chart: string;
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'berth-chart-'));
-    // No controller makes service accounts here, and this API server was built without its version.
+    // No controller makes service accounts here.
     plane = await startControlPlane(['--disable-admission-plugins=ServiceAccount']);
-    chart = join(dir, 'chart');
-    cpSync(FOLDER, chart, { recursive: true });
-    const about = readFileSync(join(chart, 'Chart.yaml'), 'utf8');
-    writeFileSync(join(chart, 'Chart.yaml'), about.replace(/^kubeVersion:.*$/m, ''));
+    chart = copyChart(dir);
     real = `--kubeconfig ${plane.kubeconfig}`;
     shell = await GuideShell.open('cluster1');
   });

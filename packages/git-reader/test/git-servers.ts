@@ -18,9 +18,11 @@ export interface HttpServerOptions {
   readonly credentials?: { readonly username: string; readonly password: string };
   /** Called for every request before git sees it; true: the request was answered here. */
   readonly intercept?: (request: http.IncomingMessage, response: http.ServerResponse) => boolean;
+  /** An address of this machine, which others reach. Default: loopback. */
+  readonly host?: string;
 }
 
-/** Smart HTTP: `git http-backend` as a CGI program behind node:http, on loopback. */
+/** Smart HTTP: `git http-backend` as a CGI program behind node:http. */
 export async function serveHttp(gitDir: string, options: HttpServerOptions = {}): Promise<GitServer> {
   const server = http.createServer((request, response) => {
     if (options.intercept?.(request, response) === true) return;
@@ -30,10 +32,11 @@ export async function serveHttp(gitDir: string, options: HttpServerOptions = {})
     }
     runBackend(gitDir, request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { host = '127.0.0.1' } = options;
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as net.AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/${path.basename(gitDir)}`,
+    url: `http://${host}:${port}/${path.basename(gitDir)}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
