@@ -56,12 +56,26 @@ export interface GatewayOptions {
  * @returns its address `HOST:PORT`; `ended` resolves after the signal
  * @throws InputError if it cannot listen, or the namespace is missing; the errors of the API
  */
-export async function startGateway(
-  options: GatewayOptions,
-): Promise<{ readonly address: string; readonly ended: Promise<void> }> {
-  const { hub, namespace, clock, random, log, signal } = options;
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const stop = new AbortController();
+  onAbort(options.signal, () => stop.abort());
   // Each kind that is followed listens to it.
-  setMaxListeners(0, signal);
+  setMaxListeners(0, stop.signal);
+  try {
+    return await start({ ...options, signal: stop.signal });
+  } catch (error) {
+    stop.abort();
+    throw error;
+  }
+}
+
+interface RunningGateway {
+  readonly address: string;
+  readonly ended: Promise<void>;
+}
+
+async function start(options: GatewayOptions): Promise<RunningGateway> {
+  const { hub, namespace, clock, random, log, signal } = options;
   const pair = await keptAuthority(hub, { namespace, name: AUTHORITY_SECRET }, clock.now());
   const authority = new CertificateAuthority(pair);
   const hosts = [options.service ?? ADDRESS_SERVICE].map((name) => `${name}.${namespace}.svc`);
@@ -86,6 +100,12 @@ export async function startGateway(
     cancel = clock.schedule(DAY_MS, renew);
   };
   let cancel = clock.schedule(DAY_MS, renew);
+  const closed = new Promise<void>((resolve) =>
+    onAbort(signal, () => {
+      cancel();
+      void server.close().then(resolve);
+    }),
+  );
   await register(options, server.address, pair.certPem);
   const manager = createAddOnManager({ addOns: [clusterGateways()], hub, clock, random, log });
   await createIfAbsent(hub, CLUSTER_MANAGEMENT_ADDON, clusterGatewaysAddOn());
@@ -93,11 +113,8 @@ export async function startGateway(
     followed,
     manager.run(signal),
     runGatewayAddOns({ hub, gateways, clock, random, log }, signal),
-    new Promise<void>((resolve) => onAbort(signal, resolve)),
-  ]).then(async () => {
-    cancel();
-    await server.close();
-  });
+    closed,
+  ]).then(() => undefined);
   return { address: server.address, ended };
 }
 
