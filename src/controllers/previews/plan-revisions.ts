@@ -42,6 +42,7 @@ import { judgePlan } from './judge-plan.ts';
 import { type GivenAddOns, readAddOns } from './read-addons.ts';
 import { judgeLeaving, type ReadFleets, type ReadSides } from './judge-deletions.ts';
 import type { MemberHeads } from './members/read-members.ts';
+import { ReadOnceHub, readOnce } from './members/read-once-hub.ts';
 import { planContents } from './plan-contents.ts';
 import type { ContentPlanInput, PlannedFleet } from './plan-futures.ts';
 import { readOwners, type PlannedSource, SourceReadings } from './source-readings.ts';
@@ -111,7 +112,14 @@ export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedR
       subject: '--now',
     });
   const gitDir = await locateGitDir(input.folder);
-  return withComparedCommits({ ...input, gitDir }, (compared) => planCommits(input, compared));
+  const { hubApi, headsOf } = input;
+  const once = {
+    hubApi: hubApi && new ReadOnceHub(hubApi),
+    headsOf: headsOf && readOnce(headsOf),
+  };
+  return withComparedCommits({ ...input, gitDir }, (compared) =>
+    planCommits({ ...input, ...once }, compared),
+  );
 }
 
 async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {

@@ -2,12 +2,21 @@ import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from
 import { readHubSnapshot } from '../../../src/controllers/explanations/hub-snapshot.ts';
 import { planRevisions, type PlanRevisionsInput } from '../../../src/controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../../src/controllers/previews/recorded-hub-state.ts';
-import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER, NAMESPACE, PLACEMENT } from '@berth/kube/model/kinds';
+import {
+  CONFIG_MAP,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  NAMESPACE,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../src/core/sync/apply-set.ts';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import { memberHead } from '../../../src/core/sync/member-head.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
 
@@ -129,4 +138,45 @@ describe('a plan from the heads of members', () => {
         name: metadata.name,
       });
   });
+
+  it('shows nothing of what the controller applies while it is made', async () => {
+    // Main has lost the placement, and the hub not yet.
+    await apply(PLACEMENT, gold);
+    const page = {
+      ...{ apiVersion: gold.apiVersion, kind: 'PlacementDecision' },
+      metadata: { name: 'gold-decision-1', namespace: 'team-a', labels: { [PLACEMENT_LABEL]: 'gold' } },
+    };
+    await hub.api.create(PLACEMENT_DECISION, page);
+    await hub.api.mergePatch(
+      PLACEMENT_DECISION,
+      page.metadata,
+      { status: { decisions: [{ clusterName: 'c1', reason: '' }] } },
+      { subresource: 'status' },
+    );
+    git.commit({ 'gold.yaml': undefined });
+    git.run('checkout', '-q', '-b', 'change');
+    git.commit({ 'README.md': 'Hello' });
+    const hubApi = new FollowingHub(hub.api);
+    const { plan: made } = await plan({ hubApi });
+    expect(hubApi.hasFollowed).toBe(true);
+    expect(made).toMatchObject({ placements: [], objects: [], deletionsHeld: [], hasChanges: false });
+  });
 });
+
+/** The controller deletes the placement `gold` right after members were listed for the first time. */
+class FollowingHub extends InterceptedKubeApi {
+  hasFollowed = false;
+
+  protected override async read<T>(request: () => Promise<T>, right: string): Promise<T> {
+    const answer = await request();
+    if (right === 'list placements' && !this.hasFollowed) {
+      this.hasFollowed = true;
+      await this.inner.delete(PLACEMENT, { namespace: 'team-a', name: 'gold' });
+    }
+    return answer;
+  }
+
+  protected write<T>(request: () => Promise<T>): Promise<T> {
+    return request();
+  }
+}
