@@ -31,7 +31,7 @@ const APART = [
   'packages/embedded-hub/test/log/power-cut.integration.test.ts',
 ];
 
-/** One project per level. `npm test` runs all but `interop` and `node`, and ends with plain counts (test/plain-counts.reporter.ts). */
+/** One project per level. `npm test` runs those whose name does not begin with `interop`, and ends with plain counts (test/plain-counts.reporter.ts). */
 export default defineConfig({
   // As the text loader of scripts/build.mjs.
   plugins: [
@@ -79,7 +79,7 @@ export default defineConfig({
       // Against real programs: `npm run test:interop`, never part of `npm test`.
       project('interop', ['test/interop/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),
       // In pods of a cluster that is thrown away: `npm run test:node`, one file after the other.
-      project('node', ['test/node/**/*.test.ts'], { testTimeout: LONG_RUN_MS, fileParallelism: false }),
+      project('interop-node', ['test/node/**/*.test.ts'], { testTimeout: LONG_RUN_MS, fileParallelism: false }),
     ],
   },
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import picomatch from 'picomatch';
 import { afterEach, expect, it, vi } from 'vitest';
 import { sourceFiles, TESTS } from './source-files.ts';
@@ -36,6 +37,16 @@ it('each file of tests is in exactly one project', async () => {
     .map((file) => ({ file, in: matchers.filter(({ includes }) => includes(file)).map(({ name }) => name) }))
     .filter((one) => one.in.length !== 1);
   expect(strays).toEqual([]);
+});
+
+it('npm test runs all projects but those against real programs and clusters', async () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    readonly scripts: { readonly test: string };
+  };
+  // With several filters Vitest runs what fits any of them.
+  expect(scripts.test.match(/--project \S+/g)).toEqual(["--project '!interop*'"]);
+  const names = (await projects()).map(({ test: { name } }) => name);
+  expect(names.filter((name) => name.startsWith('interop'))).toEqual(['interop', 'interop-node']);
 });
 
 it.each([
