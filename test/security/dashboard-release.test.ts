@@ -135,7 +135,7 @@ describe('releases from the dashboard', () => {
     expect(logged).toContainEqual(['released from the dashboard', { user, placement: 'team-a/all', code }]);
     const { json } = await fleet.until(async () => {
       const answer = await ask('/ui/api/placements/team-a/all/history', { token: admin });
-      return answer.json.records[0].released == null ? undefined : answer;
+      return answer.json.records?.[0]?.released == null ? undefined : answer;
     });
     expect(json.records[0].released.by).toMatch(new RegExp(`^${user} on the dashboard at 20`));
     expect((await release(approver)).status).toBe(409);
