@@ -79,7 +79,10 @@ export default defineConfig({
       // Against real programs: `npm run test:interop`, never part of `npm test`.
       project('interop', ['test/interop/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),
       // In pods of a cluster that is thrown away: `npm run test:node`, one file after the other.
-      project('interop-node', ['test/node/**/*.test.ts'], { testTimeout: LONG_RUN_MS, fileParallelism: false }),
+      project('interop-node', ['test/node/**/*.test.ts'], {
+        testTimeout: LONG_RUN_MS,
+        fileParallelism: false,
+      }),
     ],
   },
 });
