@@ -1,11 +1,11 @@
 import https from 'node:https';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { impersonationHeaders } from '@berth/kube/config/impersonation-headers';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { TokenUser } from '@berth/kube/review-token';
-import { errorText, InputError } from '@berth/runtime/errors';
+import { errorText } from '@berth/runtime/errors';
 import { forwardRequest, type Http1Incoming, onRequests } from '@berth/runtime/http/forward-request';
+import { listenAt } from '@berth/runtime/http/http-listener';
 import type { Logger } from '@berth/runtime/logger';
 import {
   API_GROUP,
@@ -52,6 +52,8 @@ export interface GatewayServerOptions {
 export interface GatewayServer {
   /** `HOST:PORT` */
   readonly address: string;
+  readonly host: string;
+  readonly port: number;
   renew(tls: GatewayServerOptions['tls']): void;
   close(): Promise<void>;
 }
@@ -85,20 +87,9 @@ export async function startGatewayServer(options: GatewayServerOptions): Promise
     // Connections with a certificate of the previous authority are opened again.
     server.closeAllConnections();
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new InputError(`cannot listen: ${cause.message}`, {
-          ...{ code: 'access.listen', subject: `${options.host}:${options.port}`, cause },
-          hint: 'choose another address with --listen',
-        }),
-      ),
-    );
-    server.listen(options.port, options.host, resolve);
-  });
-  const { address, port, family } = server.address() as AddressInfo;
+  const bound = await listenAt(server, options);
   return {
-    address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    ...bound,
     renew: (renewed) => {
       tls = renewed;
       server.setSecureContext(context());

@@ -106,7 +106,7 @@ async function start(options: GatewayOptions): Promise<RunningGateway> {
       void server.close().then(resolve);
     }),
   );
-  await register(options, server.address, pair.certPem);
+  await register(options, server, pair.certPem);
   const manager = createAddOnManager({ addOns: [clusterGateways()], hub, clock, random, log });
   await createIfAbsent(hub, CLUSTER_MANAGEMENT_ADDON, clusterGatewaysAddOn());
   const ended = Promise.all([
@@ -121,12 +121,11 @@ async function start(options: GatewayOptions): Promise<RunningGateway> {
 /** Tells the hub that this process serves the API, and how it gets here. */
 async function register(
   { hub, namespace, service, reachedAt }: GatewayOptions,
-  address: string,
+  bound: { readonly host: string; readonly port: number },
   caPem: string,
 ): Promise<void> {
   const how = { fieldManager: FIELD_MANAGER, force: true };
-  const [, host = '', port] = /^\[?(.+?)\]?:(\d+)$/.exec(address) ?? [];
-  const at = reachedAt ?? { host, port: Number(port) };
+  const at = reachedAt ?? bound;
   if (service === undefined)
     await hub.apply(
       SERVICE,

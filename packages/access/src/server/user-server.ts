@@ -1,9 +1,9 @@
 import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { impersonationHeaders } from '@berth/kube/config/impersonation-headers';
-import { BerthError, errorText, InputError } from '@berth/runtime/errors';
+import { BerthError, errorText } from '@berth/runtime/errors';
 import { forwardRequest, type Http1Incoming, onRequests } from '@berth/runtime/http/forward-request';
+import { listenAt } from '@berth/runtime/http/http-listener';
 import type { Logger } from '@berth/runtime/logger';
 import type { TunnelServer } from '@berth/tunnel/server/tunnel-server';
 import { clusterIdentity } from '../rules/cluster-identity.ts';
@@ -62,20 +62,9 @@ export async function startUserServer(options: UserServerOptions): Promise<UserS
     });
   });
   server.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new InputError(`cannot listen: ${cause.message}`, {
-          ...{ code: 'access.listen', subject: `${options.host}:${options.port}`, cause },
-          hint: 'choose another address with --listen',
-        }),
-      ),
-    );
-    server.listen(options.port, options.host, resolve);
-  });
-  const { address, port, family } = server.address() as AddressInfo;
+  const { address } = await listenAt(server, options);
   return {
-    url: `https://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: `https://${address}`,
     renew: (tls) => server.setSecureContext({ ...tls, minVersion: 'TLSv1.2' }),
     close,
   };

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import https from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { InputError } from '../errors.ts';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import { errorText, InputError } from '../errors.ts';
 import type { TlsIdentity } from './tls-pair.ts';
 
 /** The limit for waiting connections, and again the same number for requests in progress. */
@@ -15,7 +16,7 @@ const LIMITS = {
   keepAliveTimeout: 60_000,
   maxHeaderSize: 16 * 1024,
 } as const;
-const HANDSHAKE_TIMEOUT_MS = 10_000;
+const SECURE_LIMITS = { ...LIMITS, handshakeTimeout: 10_000 };
 /** Timeout of a client that does not read its response. */
 const IDLE_MS = 120_000;
 
@@ -45,33 +46,14 @@ export async function listenHttp(
       response.end('{"message":"internal error"}');
     });
   };
-  const secure =
-    options.tls === undefined
-      ? undefined
-      : https.createServer(
-          { ...LIMITS, ...options.tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
-          handleSafely,
-        );
+  const secure = options.tls && https.createServer({ ...SECURE_LIMITS, ...options.tls }, handleSafely);
   const server = secure ?? http.createServer(LIMITS, handleSafely);
   server.setTimeout(IDLE_MS);
   closeIdleConnections(server, MAX_CONNECTIONS);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) =>
-      reject(
-        new InputError(`cannot listen: ${cause.message}`, {
-          code: 'http.listen',
-          subject: `${options.host}:${options.port}`,
-          hint: 'choose another address with --listen',
-          cause,
-        }),
-      ),
-    );
-    server.listen(options.port, options.host, resolve);
-  });
-  const { address, port, family } = server.address() as AddressInfo;
+  const { address } = await listenAt(server, options);
   const scheme = secure === undefined ? 'http' : 'https';
   return {
-    url: `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: `${scheme}://${address}`,
     renew: (identity) => secure?.setSecureContext(identity),
     close: async () => {
       server.closeIdleConnections();
@@ -83,14 +65,32 @@ export async function listenHttp(
 }
 
 /**
+ * @returns the address that the server is bound to: `HOST:PORT`, and its parts
+ * @throws InputError with this hint if it cannot listen
+ */
+export async function listenAt(
+  server: NetServer,
+  { host, port }: Pick<ListenOptions, 'host' | 'port'>,
+  hint = 'choose another address with --listen',
+): Promise<{ readonly address: string; readonly host: string; readonly port: number }> {
+  // Of a connection that could not be accepted. Its client tries again.
+  server.on('error', () => undefined);
+  server.listen(port, host);
+  await once(server, 'listening').catch((cause: unknown) => {
+    const about = { code: 'http.listen', subject: `${host}:${port}`, hint, cause };
+    throw new InputError(`cannot listen: ${errorText(cause)}`, about);
+  });
+  const { address, port: bound, family } = server.address() as AddressInfo;
+  const name = family === 'IPv6' ? `[${address}]` : address;
+  return { address: `${name}:${bound}`, host: address, port: bound };
+}
+
+/**
  * When there are too many connections, closes the oldest one without a running request. So idle
  * connections, or ones that send their headers slowly, cannot lock out others.
  */
 function closeIdleConnections(server: Server, maxConnections: number): void {
-  /**
-   * Oldest first. Keyed by address: under TLS, the request and the listener have different socket objects, but the same
-   * address.
-   */
+  /** Oldest first, by address: under TLS, a request and its connection have different socket objects. */
   const waiting = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {
     const key = addressOf(socket);

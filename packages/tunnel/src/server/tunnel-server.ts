@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { X509Certificate } from 'node:crypto';
 import http2, { type Http2SecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@berth/runtime/clock/clock';
-import { errorText, InputError } from '@berth/runtime/errors';
+import { listenAt } from '@berth/runtime/http/http-listener';
 import type { Logger } from '@berth/runtime/logger';
 import { keepAlive } from '../link/keep-alive.ts';
 import { TunnelLink } from '../link/tunnel-link.ts';
@@ -26,6 +25,9 @@ import { type DialTarget, serveDialers } from './serve-dialers.ts';
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** How long connections may go on after `close`. */
 const DRAIN_MS = 10_000;
+/** Agents and programs that dial have a flag each. */
+const HINT = 'choose another address';
+
 export interface TunnelServerOptions {
   readonly agents: ListenAt & {
     readonly tls: TlsMaterial;
@@ -73,16 +75,16 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
     if (headers[':path'] === AGENT_CALL) acceptAgent({ stream, headers, serverId }, options, registry);
     else refuseCall(stream, GRPC_STATUS.unimplemented, 'agents call /AgentService/Connect');
   });
-  await listen(agents, options.agents);
+  const { address: agentAddress } = await listenAt(agents, options.agents, HINT);
   const { dialers } = options;
   const proxies = dialers && secureServer(dialers.tls, true);
+  let dialerAddress = '';
   if (proxies !== undefined) {
     serveDialers(proxies, { targetOf: dialers?.targetOf ?? (() => undefined), dial, log: options.log });
-    await listen(proxies, dialers as ListenAt);
+    ({ address: dialerAddress } = await listenAt(proxies, dialers as ListenAt, HINT));
   }
   return {
-    agentAddress: addressOf(agents),
-    dialerAddress: proxies === undefined ? '' : addressOf(proxies),
+    ...{ agentAddress, dialerAddress },
     dial,
     stateOf: (cluster) => registry.stateOf(cluster),
     clusters: () => registry.clusters(),
@@ -184,25 +186,4 @@ function secureServer(tls: TlsMaterial, allowHTTP1 = false): Http2SecureServer {
 function endSessions(server: Http2SecureServer | undefined): void {
   if (server === undefined) return;
   for (const session of sessionsOf.get(server) ?? []) session.destroy();
-}
-
-function listen(server: Http2SecureServer, { host, port }: ListenAt): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new InputError(`cannot listen: ${errorText(cause)}`, {
-          code: 'tunnel.listen',
-          subject: `${host}:${port}`,
-          hint: 'choose another address',
-          cause,
-        }),
-      ),
-    );
-    server.listen(port, host, () => resolve());
-  });
-}
-
-function addressOf(server: Http2SecureServer): string {
-  const { address, port, family } = server.address() as AddressInfo;
-  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

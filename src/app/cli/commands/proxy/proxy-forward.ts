@@ -1,7 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { errorText, InputError } from '@berth/runtime/errors';
+import { errorText } from '@berth/runtime/errors';
 import type { Http1Incoming } from '@berth/runtime/http/forward-request';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import { printableLines } from '@berth/runtime/text/printable';
@@ -35,24 +34,15 @@ export async function forwardService(io: CliIo, service: string, flags: ForwardF
 }
 
 async function serveLocally(
-  { host, port }: { readonly host: string; readonly port: number },
+  at: { readonly host: string; readonly port: number },
   serve: (incoming: Http1Incoming) => Promise<void>,
 ): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
   const server = http.createServer({ requestTimeout: 0 });
   const { onRequests } = await import('@berth/runtime/http/forward-request');
+  const { listenAt } = await import('@berth/runtime/http/http-listener');
   const close = onRequests(server, (incoming) => void serve(incoming));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new InputError(`cannot listen: ${cause.message}`, {
-          ...{ code: 'access.listen', subject: `${host}:${String(port)}`, cause },
-          hint: 'choose another address with --listen',
-        }),
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
-  return { port: (server.address() as AddressInfo).port, close };
+  const { port } = await listenAt(server, at);
+  return { port, close };
 }
 
 async function forward(
