@@ -3,11 +3,10 @@ import type { Reflector } from '@berth/kube/cache/reflector';
 import { refusedKindText } from '@berth/kube/cache/refused-kind';
 import { apiVersionOf, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import type { Clock } from '@berth/runtime/clock/clock';
-import { BugError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { Logger } from '@berth/runtime/logger';
 import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
@@ -17,10 +16,11 @@ import {
   DECISION_SLICE,
   isOurSlice,
   pageOfSlice,
+  type SliceContent,
   sliceContent,
   sliceLabels,
 } from '../../core/publish/pages/decision-slice.ts';
-import { type FinalPage, planPages } from '../../core/publish/pages/plan-pages.ts';
+import { planPages } from '../../core/publish/pages/plan-pages.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 import { DecisionView, placementsOf } from './decision-view.ts';
@@ -127,54 +127,49 @@ class SliceWriter {
       decisions: decisions.map(({ clusterName, reason }) => ({ clusterName, reason })),
     }));
     const { actions, pages } = planPages(placement, slices.map(pageOfSlice), groups);
+    const wanted = pages.map((page, index) => ({
+      name: page.name,
+      labels: sliceLabels(placement, page.group, index),
+      content: sliceContent(page.decisions),
+    }));
     const current = new Map(slices.map((slice) => [slice.metadata.name, slice]));
-    const final = (name: string): FinalPage & { readonly labels: Readonly<Record<string, string>> } => {
-      const index = pages.findIndex((page) => page.name === name);
-      const page = pages[index];
-      if (page === undefined)
-        throw new BugError('the plan writes a slice that does not stay', {
-          code: 'publish.slice',
-          subject: name,
-        });
-      return { ...page, labels: sliceLabels(placement, page.group, index) };
-    };
     for (const action of actions) {
       const before = current.get(action.page);
-      if (action.kind === 'create') {
-        const { labels, decisions } = final(action.page);
-        current.set(action.page, await this.#create({ namespace, name: action.page, labels }, decisions));
-      } else if (before === undefined) {
-        throw new BugError('the plan changes a slice that does not exist', {
-          code: 'publish.slice',
-          subject: action.page,
-        });
-      } else if (action.kind === 'delete') await this.#delete(before);
-      else if (action.kind === 'write' && !jsonEqual(pageOfSlice(before).decisions, action.decisions))
-        current.set(action.page, await this.#patch(before, sliceContent(action.decisions)));
+      const slice = wanted.find(({ name }) => name === action.page);
+      if (action.kind === 'create' && slice !== undefined)
+        current.set(action.page, await this.#create({ namespace, ...slice }));
+      else if (action.kind === 'delete' && before !== undefined) await this.#delete(before);
+      else if (action.kind === 'write' && before !== undefined) {
+        const content = sliceContent(action.decisions);
+        if (!says(before, content)) current.set(action.page, await this.#patch(before, content));
+      }
     }
-    for (const { name } of pages) {
+    // Their order, and what somebody else changed in them.
+    for (const { name, labels, content } of wanted) {
       const slice = current.get(name);
-      const { labels } = final(name);
       const isLabelled = Object.entries(labels).every(
         ([label, to]) => slice?.metadata.labels?.[label] === to,
       );
-      if (slice !== undefined && !isLabelled) await this.#patch(slice, { metadata: { labels } });
+      if (slice !== undefined && !(isLabelled && says(slice, content)))
+        await this.#patch(slice, { ...content, metadata: { labels } });
     }
   }
 
-  #create(metadata: KubeObject['metadata'], decisions: FinalPage['decisions']): Promise<KubeObject> {
-    const { hub } = this.#options;
-    const slice = {
-      ...{ apiVersion: apiVersionOf(DECISION_SLICE), kind: DECISION_SLICE.kind, metadata },
-      ...sliceContent(decisions),
-    };
-    return hub.create(DECISION_SLICE, slice, { fieldManager: FIELD_MANAGER });
+  #create({
+    content,
+    ...metadata
+  }: Pick<ObjectMeta, 'namespace' | 'name' | 'labels'> & {
+    readonly content: SliceContent;
+  }): Promise<KubeObject> {
+    const typed = { apiVersion: apiVersionOf(DECISION_SLICE), kind: DECISION_SLICE.kind };
+    const slice = { ...typed, metadata, ...content };
+    return this.#options.hub.create(DECISION_SLICE, slice, { fieldManager: FIELD_MANAGER });
   }
 
   /** Only the version that was read: another writer's change is read first. */
   #patch(
     slice: KubeObject,
-    change: { readonly metadata?: object | undefined; readonly [field: string]: unknown },
+    change: SliceContent & { readonly metadata?: object | undefined },
   ): Promise<KubeObject> {
     const { namespace = '', name, uid, resourceVersion } = slice.metadata;
     return this.#options.hub.mergePatch(
@@ -189,4 +184,8 @@ class SliceWriter {
     const { namespace = '', name, uid, resourceVersion } = metadata;
     await this.#options.hub.delete(DECISION_SLICE, { namespace, name }, { uid, resourceVersion });
   }
+}
+
+function says(slice: KubeObject, { decisions, schedulerName }: SliceContent): boolean {
+  return jsonEqual([slice['decisions'], slice['schedulerName']], [decisions, schedulerName]);
 }

@@ -119,6 +119,11 @@ describe('decisions for tools that know clusters by their ClusterProfiles', () =
     const key = { namespace: 'team-a', name: 'web-decision-1' };
     await fleet.hub.api.mergePatch(DECISION_SLICE, key, { decisions: [] });
     await expect.poll(listed).toEqual(chosen);
+    const elsewhere = chosen.map((name) => ({ clusterProfileRef: { name, namespace: 'elsewhere' } }));
+    await fleet.hub.api.mergePatch(DECISION_SLICE, key, { decisions: elsewhere });
+    await expect
+      .poll(async () => (await slices()).flatMap(({ decisions }) => decisions))
+      .toEqual(chosen.map((name) => ({ clusterProfileRef: { name } })));
     fleet.git.commit({ 'web.yaml': undefined });
     await expect.poll(slices).toEqual([]);
   });

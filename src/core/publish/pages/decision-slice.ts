@@ -15,9 +15,12 @@ const DECISION_KEY_LABEL = 'multicluster.x-k8s.io/decision-key';
 const DECISION_INDEX_LABEL = 'multicluster.x-k8s.io/decision-index';
 const SCHEDULER_NAME = 'berth';
 
-interface SliceDecision {
-  readonly clusterProfileRef: { readonly name: string; readonly namespace?: string | undefined };
-  readonly reason?: string | undefined;
+export interface SliceContent {
+  readonly schedulerName: string;
+  readonly decisions: readonly {
+    readonly clusterProfileRef: { readonly name: string };
+    readonly reason?: string | undefined;
+  }[];
 }
 
 export function isOurSlice(object: KubeObject): boolean {
@@ -26,9 +29,9 @@ export function isOurSlice(object: KubeObject): boolean {
 
 /** What a slice lists, as a page. */
 export function pageOfSlice(slice: KubeObject): DecisionPage {
-  const listed = (slice['decisions'] ?? []) as readonly SliceDecision[];
-  const decisions = listed.map(({ clusterProfileRef, reason = '' }) => ({
-    clusterName: clusterProfileRef.name,
+  const listed = (slice['decisions'] ?? []) as SliceContent['decisions'];
+  const decisions = listed.map(({ clusterProfileRef: { name }, reason = '' }) => ({
+    clusterName: name,
     reason,
   }));
   return { ...decisionPageOf(slice, undefined), decisions, owned: true };
@@ -48,10 +51,7 @@ export function sliceLabels(
 }
 
 /** Profiles are in the namespace of the placement, under the names of their clusters. */
-export function sliceContent(decisions: readonly ClusterDecision[]): {
-  readonly decisions: readonly SliceDecision[];
-  readonly schedulerName: string;
-} {
+export function sliceContent(decisions: readonly ClusterDecision[]): SliceContent {
   return {
     schedulerName: SCHEDULER_NAME,
     decisions: decisions.map(({ clusterName, reason }) => ({
