@@ -11,7 +11,7 @@ import type { MemberHeads } from './read-members.ts';
  */
 export class ReadOnceHub extends ReadOnlyKubeApi implements KubeApi {
   readonly #api: KubeApi;
-  readonly #answers = new Map<string, Promise<unknown>>();
+  readonly #once = onceEach();
 
   constructor(api: KubeApi) {
     super();
@@ -44,22 +44,21 @@ export class ReadOnceHub extends ReadOnlyKubeApi implements KubeApi {
       subject: 'hub',
     });
   }
-
-  #once<T>(read: readonly unknown[], answer: () => Promise<T>): Promise<T> {
-    const key = JSON.stringify(read);
-    const known = (this.#answers.get(key) as Promise<T> | undefined) ?? answer();
-    this.#answers.set(key, known);
-    return known;
-  }
 }
 
 /** The same for the heads of members, which a watch changes meanwhile. */
 export function readOnce(headsOf: MemberHeads): MemberHeads {
-  const answers = new Map<string, ReturnType<MemberHeads>>();
-  return (kind) => {
-    const key = JSON.stringify(kind);
-    const known = answers.get(key) ?? headsOf(kind);
-    answers.set(key, known);
-    return known;
+  const once = onceEach();
+  return (kind) => once([kind], () => headsOf(kind));
+}
+
+/** @returns a function that asks each question once, and gives the same answer afterwards, also if that is an error */
+function onceEach(): <T>(question: readonly unknown[], ask: () => Promise<T>) => Promise<T> {
+  const answers = new Map<string, Promise<unknown>>();
+  return <T>(question: readonly unknown[], ask: () => Promise<T>): Promise<T> => {
+    const key = JSON.stringify(question);
+    const answer = (answers.get(key) as Promise<T> | undefined) ?? ask();
+    answers.set(key, answer);
+    return answer;
   };
 }
