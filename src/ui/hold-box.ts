@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { PlacementHold, PlacementView } from '../core/dashboard/placement-view.ts';
 import { approve, useAnswer } from './answers.ts';
-import { html } from './html.ts';
+import { html, MOST_NAMED } from './html.ts';
 import { clusterAddress } from './suggestions.ts';
 
 interface HoldBoxProps {
@@ -59,8 +59,6 @@ function Approval({
       <p>You approve exactly this change, as code <code>${code}</code>. If the decision changes meanwhile, nothing happens, and it is held again. Your name goes into the history.</p>
       <p class="actions"><button type="button" disabled=${state === 'sending'} onClick=${() => void send()}>Approve this change</button> <button type="button" autofocus onClick=${() => question.current?.close()}>Cancel</button></p></dialog>`;
 }
-
-const MOST_NAMED = 8;
 
 function shortList(names: readonly string[]): ComponentChildren {
   const more = names.length - MOST_NAMED;

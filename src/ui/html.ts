@@ -7,6 +7,9 @@ export const html = elements as (
   ...values: readonly unknown[]
 ) => ComponentChildren;
 
+/** A sentence names so many clusters. */
+export const MOST_NAMED = 8;
+
 /** Local time, to the second; the date too unless it is today, in the order of ISO 8601, as Swedes write it. */
 export function momentText(at: string | undefined): string {
   const date = new Date(at ?? '');

@@ -7,7 +7,7 @@ import type { CompactRecord, NameSummary } from '../core/publish/record/compact-
 import { useAnswer } from './answers.ts';
 import { go } from './go.ts';
 import { HoldBox } from './hold-box.ts';
-import { counted, html, momentText } from './html.ts';
+import { counted, html, momentText, MOST_NAMED } from './html.ts';
 import { Steps } from './story-list.ts';
 import { clusterAddress } from './suggestions.ts';
 import { VirtualRows } from './virtual-rows.ts';
@@ -53,8 +53,6 @@ function Sentence({
   const isSteady = held === undefined && published.length === table.selectedCount;
   return html`<strong>${published.length.toLocaleString('en')} of ${counted(table.clusterCount, 'cluster')}</strong>${last === undefined ? '' : html`, decided ${momentText(last.publishedAt)}`}${commit == null ? '' : html` by commit <code title=${`${commit.author}: ${commit.subject}`}>${commit.id.slice(0, 8)}</code>`}${held !== undefined ? html`; <strong class="danger">1 change held</strong>` : isSteady ? ', steady' : html`; <strong class="warning">${table.selectedCount} selected, not all published yet</strong>`}.`;
 }
-
-const MOST_NAMED = 8;
 
 interface WhyClusterProps {
   readonly path: string;
