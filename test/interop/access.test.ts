@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,10 +11,8 @@ import { createIfAbsent } from '@berth/kube/create-if-absent';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { CLUSTER_ROLE, kind, NAMESPACE, POD, SERVICE_ACCOUNT } from '@berth/kube/model/kinds';
-import type { KubeObject } from '@berth/kube/model/object-meta';
 import { requestToken } from '@berth/kube/request-token';
 import { systemClock as clock } from '@berth/runtime/clock/system-clock';
-import { findProgram } from '@berth/test-kit/needed-program';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authority, openPath } from '../../packages/access/test/access-path.ts';
 import { bind } from '../../packages/access/test/access-world.ts';
@@ -22,8 +20,8 @@ import { runCli } from '../../src/app/cli/program.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { CONTROL_PLANE_PROGRAMS, type ControlPlane, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
+import { itReachesAPod, kubectl, NODES, podOf } from './pod-requests.ts';
 
-const kubectl = findProgram('kubectl') ?? '';
 const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
 const ALICE = {
   username: 'alice',
@@ -35,9 +33,6 @@ const EXPOSED = [{ namespace: 'default', service: 'web', protocol: 'http' }];
 const OWN_ADDRESS = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
-/** A cluster with nodes that is thrown away afterwards, and an image of it that serves HTTP on port 8080. */
-const NODES = process.env['BERTH_NODES_KUBECONFIG'];
-const NODES_IMAGE = process.env['BERTH_NODES_WEB_IMAGE'] ?? 'localhost/web:1';
 
 /** No controller is there to fill the role `edit`. */
 const EDITOR = {
@@ -52,7 +47,11 @@ const EDITOR = {
       resources: ['configmaps', 'pods', 'pods/log'],
       verbs: ['get', 'list', 'watch', 'create', 'patch'],
     },
-    { apiGroups: [''], resources: ['pods/exec', 'pods/portforward'], verbs: ['get', 'create'] },
+    {
+      apiGroups: [''],
+      resources: ['pods/exec', 'pods/attach', 'pods/portforward'],
+      verbs: ['get', 'create'],
+    },
   ],
 };
 
@@ -245,12 +244,7 @@ describe.skipIf(NODES === undefined || kubectl === '')(
     let through: Through;
     beforeAll(async () => {
       through = await openThrough(NODES ?? '', folder);
-      const container = { name: 'web', image: NODES_IMAGE, imagePullPolicy: 'Never', stdin: true };
-      const pod: KubeObject = {
-        ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'default', name: 'web' } },
-        spec: { containers: [container], terminationGracePeriodSeconds: 0 },
-      };
-      await through.api.create(POD, pod);
+      await through.api.create(POD, podOf('web'));
       await through.ask('wait', '--for=condition=Ready', 'pod/web', '--timeout=120s');
     });
     afterAll(async () => {
@@ -260,45 +254,6 @@ describe.skipIf(NODES === undefined || kubectl === '')(
       rmSync(folder, { recursive: true, force: true });
     });
 
-    it.each(['true', 'false'])(
-      'exec carries both directions and the exit code (WebSocket: %s)',
-      async (webSockets) => {
-        const env = { ...process.env, KUBECTL_REMOTE_COMMAND_WEBSOCKETS: webSockets };
-        const child = spawn(
-          kubectl,
-          ['--kubeconfig', through.file, 'exec', '-i', 'web', '--', 'sh', '-c', 'cat; exit 7'],
-          { env },
-        );
-        const parts: Buffer[] = [];
-        child.stdout.on('data', (part: Buffer) => parts.push(part));
-        const sent = Buffer.alloc(2 * 1024 * 1024, 'abcdefg');
-        child.stdin.end(sent);
-        const [code] = await once(child, 'close');
-        expect([code, Buffer.concat(parts).equals(sent)]).toEqual([7, true]);
-      },
-    );
-
-    it('logs -f follows', async () => {
-      const child = spawn(kubectl, ['--kubeconfig', through.file, 'logs', '-f', 'web']);
-      let text = '';
-      child.stdout.on('data', (part: Buffer) => (text += part.toString()));
-      await through.ask('exec', 'web', '--', 'sh', '-c', 'echo line-of-the-test > /proc/1/fd/1');
-      await expect.poll(() => text).toContain('line-of-the-test');
-      child.kill();
-    });
-
-    it.each(['true', 'false'])('port-forward reaches a port of a pod (WebSocket: %s)', async (webSockets) => {
-      const env = { ...process.env, KUBECTL_PORT_FORWARD_WEBSOCKETS: webSockets };
-      const child = spawn(kubectl, ['--kubeconfig', through.file, 'port-forward', 'pod/web', ':8080'], {
-        env,
-      });
-      const [line] = (await once(child.stdout, 'data')) as [Buffer];
-      const port = /127\.0\.0\.1:(\d+)/.exec(line.toString())?.[1];
-      const answers = await Promise.all(
-        [1, 2, 3].map(async () => (await fetch(`http://127.0.0.1:${port}/`)).text()),
-      );
-      child.kill();
-      expect(answers).toEqual(['web\n', 'web\n', 'web\n']);
-    });
+    itReachesAPod('web', () => through);
   },
 );

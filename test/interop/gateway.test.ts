@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
@@ -16,7 +16,6 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { systemClock as clock } from '@berth/runtime/clock/system-clock';
-import { findProgram } from '@berth/test-kit/needed-program';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { authorityOf, gatewaySecret, startCluster } from '../../packages/access/test/gateway-path.ts';
@@ -26,17 +25,14 @@ import { CONTROL_PLANE_PROGRAMS, type ControlPlane, startControlPlane } from './
 import { freePort } from './peers/free-port.ts';
 import { type PeerProcess, startPeer } from './peers/peer-process.ts';
 import { hasPeers } from './peers/peer-programs.ts';
+import { itReachesAPod, kubectl, NODES, podOf } from './pod-requests.ts';
 import { RealHub } from './peers/real-hub.ts';
 
-const kubectl = findProgram('kubectl') ?? '';
 const GATEWAY = 'access/cluster-gateway';
 const HUB_NAMESPACE = 'open-cluster-management-hub';
 const CREDENTIALS = 'open-cluster-management-credentials';
 const GATEWAYS = '/apis/cluster.core.oam.dev/v1alpha1/clustergateways';
 const ALICE = 'system:serviceaccount:default:alice';
-/** A cluster with nodes that is thrown away afterwards, and an image of it that serves HTTP on port 8080. */
-const NODES = process.env['BERTH_NODES_KUBECONFIG'];
-const NODES_IMAGE = process.env['BERTH_NODES_WEB_IMAGE'] ?? 'localhost/web:1';
 const folder = mkdtempSync(join(tmpdir(), 'berth-gateway-'));
 
 async function frontProxy() {
@@ -335,11 +331,7 @@ describe.skipIf(NODES === undefined || !hasPeers(...CONTROL_PLANE_PROGRAMS) || k
       running = started.ended;
       through = kubectlOf(hub.plane.kubeconfig, `${GATEWAYS}/nodes/proxy`);
       await hub.until(async () => (await through.ask('get', 'nodes', '-o', 'name')).includes('node/'));
-      const container = { name: 'web', image: NODES_IMAGE, imagePullPolicy: 'Never', stdin: true };
-      await cluster.create(POD, {
-        ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'default', name: 'gateway' } },
-        spec: { containers: [container], terminationGracePeriodSeconds: 0 },
-      });
+      await cluster.create(POD, podOf('gateway'));
       await through.ask('wait', '--for=condition=Ready', 'pod/gateway', '--timeout=120s');
     });
     afterAll(async () => {
@@ -350,51 +342,7 @@ describe.skipIf(NODES === undefined || !hasPeers(...CONTROL_PLANE_PROGRAMS) || k
       await hub?.close();
     });
 
-    it.each(['true', 'false'])(
-      'exec carries both directions and the exit code (WebSocket: %s)',
-      async (webSockets) => {
-        const env = { ...process.env, KUBECTL_REMOTE_COMMAND_WEBSOCKETS: webSockets };
-        const command = ['exec', '-i', 'gateway', '--', 'sh', '-c', 'cat; exit 7'];
-        const child = spawn(kubectl, ['--kubeconfig', through.file, ...command], { env });
-        const parts: Buffer[] = [];
-        child.stdout.on('data', (part: Buffer) => parts.push(part));
-        const sent = Buffer.alloc(2 * 1024 * 1024, 'abcdefg');
-        child.stdin.end(sent);
-        const [code] = await once(child, 'close');
-        expect([code, Buffer.concat(parts).equals(sent)]).toEqual([7, true]);
-      },
-    );
-
-    it('attach and logs -f follow', async () => {
-      const texts = ['attach', 'logs'].map((verb) => {
-        const follow = verb === 'logs' ? ['-f'] : [];
-        const child = spawn(kubectl, ['--kubeconfig', through.file, verb, ...follow, 'gateway']);
-        const seen = { child, text: '' };
-        child.stdout.on('data', (part: Buffer) => (seen.text += part.toString()));
-        return seen;
-      });
-      await expect
-        .poll(async () => {
-          await through.ask('exec', 'gateway', '--', 'sh', '-c', 'echo line-of-the-test > /proc/1/fd/1');
-          return texts.every(({ text }) => text.includes('line-of-the-test'));
-        })
-        .toBe(true);
-      for (const { child } of texts) child.kill();
-    });
-
-    it.each(['true', 'false'])('port-forward reaches a port of a pod (WebSocket: %s)', async (webSockets) => {
-      const env = { ...process.env, KUBECTL_PORT_FORWARD_WEBSOCKETS: webSockets };
-      const child = spawn(kubectl, ['--kubeconfig', through.file, 'port-forward', 'pod/gateway', ':8080'], {
-        env,
-      });
-      const [line] = (await once(child.stdout, 'data')) as [Buffer];
-      const port = /127\.0\.0\.1:(\d+)/.exec(line.toString())?.[1];
-      const answers = await Promise.all(
-        [1, 2, 3].map(async () => (await fetch(`http://127.0.0.1:${port}/`)).text()),
-      );
-      child.kill();
-      expect(answers).toEqual(['web\n', 'web\n', 'web\n']);
-    });
+    itReachesAPod('gateway', () => through);
   },
 );
 
