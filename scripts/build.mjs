@@ -2,8 +2,9 @@
 // `--modules` (`npm run build:modules`) also builds each module into a file of its own, into .cache/modules, for tests and benchmarks
 // that import single ones.
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { FOR_NODE, OWN_PACKAGES } from './own-packages.mjs';
 
@@ -33,23 +34,44 @@ const OPTIONS = {
 rmSync(new URL('dist', root), { recursive: true, force: true });
 const { metafile } = await build({ ...OPTIONS, entryPoints: PROGRAMS, outdir: 'dist', metafile: true });
 writeFileSync(new URL('dist/build.json', root), JSON.stringify({ parser: digestOf(PARSER) }));
-await build({
+const forBrowsers = {
   absWorkingDir: fileURLToPath(root),
-  entryPoints: PAGE.map((path) => ({ in: path, out: 'app' })),
-  outdir: 'dist/ui',
   bundle: true,
   minify: true,
-  format: 'esm',
   target: 'es2022',
   legalComments: 'none',
   plugins: [OWN_PACKAGES],
-});
+};
+await build({ ...forBrowsers, entryPoints: PAGE.map((path) => ({ in: path, out: 'app' })), outdir: 'dist/ui', format: 'esm' });
+await buildExtension();
 process.chdir(fileURLToPath(root));
 await import('./write-build.mjs');
 
 if (process.argv.includes('--modules')) {
   rmSync(new URL('.cache/modules', root), { recursive: true, force: true });
   await build({ ...OPTIONS, entryPoints: ['src', 'plugin', ...packageFolders()].flatMap(sourcesIn), outdir: '.cache/modules' });
+}
+
+/** The extension of Argo CD as argocd-extension-installer takes it: an archive with the folder `resources`, and its checksum. */
+async function buildExtension() {
+  const script = { entryPoints: ['plugin/extension/extension.ts'], format: 'iife', write: false };
+  const { outputFiles } = await build({ ...forBrowsers, ...script });
+  const archive = gzipSync(tarOf('resources/extension-berth.js/extension-berth.js', Buffer.from(outputFiles[0].contents)));
+  mkdirSync(new URL('dist/extension', root));
+  writeFileSync(new URL('dist/extension/extension.tar.gz', root), archive);
+  const line = `${createHash('sha256').update(archive).digest('hex')}  extension.tar.gz\n`;
+  writeFileSync(new URL('dist/extension/extension_checksums.txt', root), line);
+}
+
+/** One file (POSIX ustar). The same file gives the same bytes. */
+function tarOf(name, content) {
+  const octal = (number, digits) => `${number.toString(8).padStart(digits, '0')}\0`;
+  const head = Buffer.alloc(512);
+  const owner = octal(0, 7).repeat(2);
+  head.write(`${name.padEnd(100, '\0')}${octal(0o644, 7)}${owner}${octal(content.length, 11)}${octal(0, 11)}        0`);
+  head.write('ustar\x0000', 257);
+  head.write(`${octal(head.reduce((sum, byte) => sum + byte), 6)} `, 148);
+  return Buffer.concat([head, content, Buffer.alloc(1024 + ((512 - (content.length % 512)) % 512))]);
 }
 
 function packageFolders() {

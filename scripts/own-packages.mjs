@@ -29,8 +29,10 @@ export const FOR_NODE = {
 export const OWN_PACKAGES = {
   name: 'own-packages',
   setup(plugins) {
-    plugins.onResolve({ filter: /^@berth\// }, ({ path, kind }) =>
-      plugins.resolve(sourceOf(path), { resolveDir: root, kind }),
-    );
+    // A module that is imported for nothing is left out of a bundle.
+    plugins.onResolve({ filter: /^@berth\// }, async ({ path, kind }) => ({
+      ...(await plugins.resolve(sourceOf(path), { resolveDir: root, kind })),
+      sideEffects: false,
+    }));
   },
 };

@@ -2,7 +2,7 @@
 // same commit gives the same bytes, so that everybody can compare (docs/verify.md). Publishes nothing.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,6 +18,7 @@ const time = process.env.SOURCE_DATE_EPOCH ?? run('git', 'log', '-1', '--format=
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 run('npm', 'pack', '--silent', '--pack-destination', out);
+copyFileSync('dist/extension/extension.tar.gz', join(out, 'extension.tar.gz'));
 packChart();
 writeSbom();
 writeChecksums();

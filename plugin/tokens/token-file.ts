@@ -87,7 +87,7 @@ const declared = z
   .superRefine(({ token, sha256: digest, scopes, namespaces }, context) => {
     const wrong = (message: string): void => context.addIssue({ code: 'custom', message });
     if ((token === undefined) === (digest === undefined)) wrong('expected either token or sha256');
-    if (scopes.includes('plugin') && namespaces === undefined)
+    if (scopes.some((scope) => scope === 'plugin' || scope === 'extension') && namespaces === undefined)
       wrong('needs namespaces: those whose placements it may read, or ["*"]');
   });
 

@@ -1,5 +1,5 @@
-/** Endpoints that a token may be used for: that of the plugin generator, `/api/v1` and `/metrics`. */
-export const TOKEN_SCOPES = ['plugin', 'api', 'metrics'] as const;
+/** Endpoints that a token may be used for: that of the plugin generator, that of Argo CD's pages, `/api/v1` and `/metrics`. */
+export const TOKEN_SCOPES = ['plugin', 'extension', 'api', 'metrics'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
 /** The names to which a request is restricted; `any`: it is not restricted. */

@@ -117,7 +117,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
       for (const group of previews.sourceFollowed()) groups.add(previews, group);
   });
   return {
-    ...{ reports, links },
+    ...{ reports, links, open: () => opened.flatMap(openNumbers) },
     findCommit: (commit) => findCommit(opened, commit),
     planOfTree: mergedPlansOf(opened),
     take: (event) => {
@@ -152,6 +152,17 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
       );
     },
   };
+}
+
+function openNumbers({
+  previews,
+  records,
+}: Pick<NonNullable<ReturnType<typeof openOne>>, 'previews' | 'records'>) {
+  const open = records.keys().filter((number) => {
+    const { base, merge, endedAtMs } = records.get(number) ?? NO_MEMORY;
+    return base !== '' && merge === undefined && endedAtMs === undefined;
+  });
+  return open.map((number) => ({ source: previews.source, number }));
 }
 
 /** The pull request whose planned head, or whose merge, is this commit. @param commit an id, or how it begins */

@@ -31,7 +31,7 @@ import { PublishedPlacements } from '../../core/publish/pages/published-placemen
 import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import { becomeReady } from './become-ready.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
-import type { ControllerHttpOptions, Dashboard } from './http/controller-http-options.ts';
+import type { ControllerHttpOptions } from './http/controller-http-options.ts';
 import { serveHttp } from './http/controller-http.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { EventStream } from './http/event-stream.ts';
@@ -150,9 +150,8 @@ export function closesAtFailure(close: () => Promise<void> | void): (error: unkn
   };
 }
 
-async function loadDashboard(parts: ControllerHttpOptions): Promise<Dashboard> {
-  return (await import('./dashboard/dashboard-routes.ts')).dashboardRoutes(parts);
-}
+const loadDashboard: ControllerHttpOptions['loadDashboard'] = async (...parts) =>
+  (await import('./dashboard/dashboard-routes.ts')).dashboardRoutes(...parts);
 
 /** What the HTTP server asks of the sources of objects. */
 function knownOf(ledger: SourceLedger): Pick<ControllerHttpOptions, 'commitOf' | 'budgetOf'> {

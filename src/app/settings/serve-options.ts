@@ -106,6 +106,8 @@ export interface ServeArgocdOptions {
   readonly refreshesPerSecond?: number | undefined;
   /** Serve plugin generators in waves, if they request it. */
   readonly waves?: boolean | undefined;
+  /** Answer the extension of Argo CD. Default: false. */
+  readonly extension?: boolean | undefined;
   /** Register in Argo CD the clusters that GitOpsClusters select. */
   readonly clusterSecrets: boolean;
   /** Run the pull model: deliver Applications to their clusters as ManifestWorks. */

@@ -9,6 +9,11 @@ import type { PairExplanation, PlacementExplanation } from '@berth/placement/exp
 import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { InputError } from '@berth/runtime/errors';
+import {
+  type ApplicationPlace,
+  applicationPlace,
+  type OpenPlan,
+} from '../../core/dashboard/application-view.ts';
 import { type FleetView, fleetView } from '../../core/dashboard/fleet-view.ts';
 import {
   type ClusterDetails,
@@ -85,6 +90,31 @@ export class DashboardReader {
     // The screen shows the hold of the placement itself.
     const { held: _held, ...pair } = explanation as PairExplanation;
     return { ...ref, cluster, selected: pair.selected, lines: describePair(pair) };
+  }
+
+  /**
+   * A placement, and why it is on a cluster that it has published.
+   * @param isVisible whether a cluster may be named
+   * @returns undefined if there is no such placement
+   */
+  async place(
+    ref: PlacementRef,
+    cluster: string,
+    {
+      isVisible,
+      open,
+    }: { readonly isVisible: (cluster: string) => boolean; readonly open: readonly OpenPlan[] },
+  ): Promise<ApplicationPlace | undefined> {
+    const sight = { namespaces: new Set([ref.namespace]), allClusters: false };
+    const [alone, view] = [this.#snapshotOf(ref, sight), this.placement(ref, sight)];
+    if (alone === undefined || view === undefined) return undefined;
+    const explained = (asked: object) => explainInSnapshot(alone, ref, { ...this.#options, ...asked });
+    const facts = {
+      ...{ view, open, records: (await this.history(ref, sight))?.records ?? [] },
+      explanation: explained({}).explanation as PlacementExplanation,
+      pair: explained({ cluster }).explanation as PairExplanation,
+    };
+    return applicationPlace(facts, isVisible);
   }
 
   /** @returns undefined as `placement` */

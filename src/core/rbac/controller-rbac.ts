@@ -53,6 +53,7 @@ export interface ControllerDuties {
         readonly waves?: boolean | undefined;
         readonly clusterSecrets: boolean;
         readonly pull: boolean;
+        readonly extension?: boolean | undefined;
       }
     | undefined;
   /** Absent: another controller handles registration. */
@@ -134,6 +135,7 @@ function rightsOf(duties: ControllerDuties): ReadonlySet<Right> {
     ...when(argocd?.waves, 'argocd-waves'),
     ...when(argocd?.clusterSecrets, 'argocd-clusters'),
     ...when(argocd?.pull, 'argocd-pull'),
+    ...when(argocd?.extension, 'argocd-extension'),
     ...when(listed.length > 0, 'listed-kinds'),
     ...when(
       listed.some(({ resources }) => resources.includes('clustermanagementaddons')),

@@ -21,6 +21,7 @@ export type Right =
   | 'argocd-waves'
   | 'argocd-clusters'
   | 'argocd-pull'
+  | 'argocd-extension'
   | 'listed-kinds'
   | 'listed-addons'
   | `registration-${RegistrationDuty}`
@@ -136,6 +137,7 @@ export const CONTROLLER_ROLES: readonly ControllerRole[] = [
       { part: 'argocd-waves', any: ['argocd-waves'] },
       { part: 'argocd-clusters', any: ['argocd-clusters'] },
       { part: 'argocd-pull', any: ['argocd-pull'] },
+      { part: 'argocd-extension', any: ['argocd-extension'] },
     ],
   },
   {

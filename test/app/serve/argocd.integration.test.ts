@@ -1,16 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { APPLICATION_SET, GITOPS_CLUSTERS } from '../../../src/core/argocd/argocd-kinds.ts';
+import { APPLICATION, APPLICATION_SET, GITOPS_CLUSTERS } from '../../../src/core/argocd/argocd-kinds.ts';
 import { CONFIG_MAP, kind, type KindInfo, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ControllerDuties } from '../../../src/core/rbac/controller-rbac.ts';
 import { crd, PAGES_CONFIG, pluginSet, resourceSet } from '../../controllers/argocd/argocd-objects.ts';
+import { headersOf } from './dashboard/argocd-fleet.ts';
+import { askDashboard } from './dashboard/dashboard-client.ts';
 import { baseFiles, binding, namespace, placement, yaml } from './fleet-fixture.ts';
 import { printedRights, restrictedClient } from './restricted-controller.ts';
 import { ServedFleet } from './served-fleet.ts';
 
 const CRD = kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'Cluster');
 const [GITOPS_CLUSTER] = GITOPS_CLUSTERS as readonly [KindInfo];
-const ARGOCD = { namespace: 'argocd', refresh: true, waves: true, clusterSecrets: true, pull: false };
+const ARGOCD = {
+  ...{ namespace: 'argocd', refresh: true, waves: true, clusterSecrets: true, pull: false },
+  extension: true,
+};
 const DUTIES: ControllerDuties = {
   applies: true,
   schedule: 'berth',
@@ -29,6 +34,7 @@ beforeEach(async () => {
   const make = (of: KindInfo, object: object) => fleet.hub.api.create(of, object as KubeObject);
   await make(CRD, crd('argoproj.io', 'Application'));
   await make(CRD, crd('argoproj.io', 'ApplicationSet'));
+  await make(CRD, crd('argoproj.io', 'AppProject'));
   await make(CRD, crd('authentication.open-cluster-management.io', 'ManagedServiceAccount', ['v1beta1']));
   for (const name of [NAME, 'c1', 'c2', 'c3']) await make(NAMESPACE, namespace(name));
   await make(CONFIG_MAP, PAGES_CONFIG);
@@ -82,7 +88,7 @@ describe('berth serve for Argo CD', () => {
       );
     fleet.git.commit({ ...baseFiles, 'argocd.yaml': yaml(binding(NAME)), 'web.yaml': select(3) });
     const argocd = { ...ARGOCD, pluginConfigMaps: ['berth'], clusterLabels: ['region'] };
-    const running = await fleet.serve({ api, works: false, argocd });
+    const running = await fleet.serve({ api, works: false, argocd, http: fleet.http() });
     for (const name of ['web', 'pages']) await answer(name);
     await fleet.event('application-set-refreshed', (event) => event.outcome === 'confirmed');
     await fleet.until(async () => ((await registered()).split(' ').length === 3 ? true : undefined));
@@ -91,6 +97,21 @@ describe('berth serve for Argo CD', () => {
     const first = (await registered()).split(' ')[0] ?? '';
     await fleet.hub.api.mergePatch(SECRET, { namespace: NAME, name: first }, { metadata: { labels } });
     await fleet.event('cluster-secret-written', ({ action }) => action === 'updated');
+
+    const set = await fleet.hub.api.get(APPLICATION_SET, { namespace: NAME, name: 'web' });
+    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'web' };
+    await fleet.hub.api.create(APPLICATION, {
+      ...{ ...owner, kind: 'Application' },
+      metadata: {
+        namespace: NAME,
+        name: 'web-1',
+        ownerReferences: [{ ...owner, uid: set?.metadata.uid ?? '' }],
+      },
+      spec: { project: 'shop', destination: { name: (await fleet.decisions('web'))[0] } },
+    });
+    const asked = { headers: headersOf('argocd:web-1'), token: 'a-token-of-this-test' };
+    const { json } = await askDashboard(running.url, '/argocd/application', asked);
+    expect(json.places).toMatchObject([{ name: 'web', selected: true }]);
 
     fleet.git.commit({ 'web.yaml': select(2) });
     running.reconcile();

@@ -20,6 +20,7 @@
 {{- if $serve.argocdWaves }}{{ $_ := set $on "argocd-waves" true }}{{ end }}
 {{- if $serve.argocdClusterSecrets }}{{ $_ := set $on "argocd-clusters" true }}{{ end }}
 {{- if $serve.argocdPull }}{{ $_ := set $on "argocd-pull" true }}{{ end }}
+{{- if $serve.argocdExtension }}{{ $_ := set $on "argocd-extension" true }}{{ end }}
 {{- if include "berth.elects" . }}{{ $_ := set $on "elects" true }}{{ end }}
 {{- if include "berth.writes" . }}{{ $_ := set $on "announces" true }}{{ end }}
 {{- $_ := set $on "listens" true }}

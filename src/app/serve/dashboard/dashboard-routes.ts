@@ -1,8 +1,6 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { BerthError, InputError, TransientError } from '@berth/runtime/errors';
-import { sha256 } from '@berth/runtime/sha256';
 import express, { type Request, type Response, Router } from 'express';
+import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import { DashboardReader } from '../../../controllers/dashboard/dashboard-reader.ts';
 import { QuestionThread } from '../../../controllers/dashboard/question-thread.ts';
 import type { Sight } from '../../../core/dashboard/sight.ts';
@@ -10,19 +8,23 @@ import { ownPlacements } from '../../settings/serve-options.ts';
 import type { ControllerHttpOptions, Dashboard } from '../http/controller-http-options.ts';
 import { ChangeReader } from './change-reader.ts';
 import { Door, refuseOtherSites } from './door.ts';
-import { KeptJson, zippedJson } from './kept-json.ts';
+import { extensionRoutes } from './extension-routes.ts';
+import { KeptJson, sendZipped, zippedJson } from './kept-json.ts';
 import { LiveStreams } from './live-streams.ts';
 import { PAGE_HEADERS, PageFiles } from './page-files.ts';
 import { releaseRoutes } from './release-routes.ts';
 
-const unzip = promisify(gunzip);
 const MAX_LOGIN_BYTES = '8kb';
 
 /**
  * The dashboard. Everybody gets the page, which is empty; what it shows needs a token of the hub, in a session cookie or as a
- * bearer token. `/ui/api` answers in JSON what the viewer may see, `/ui/events` says that something changed.
+ * bearer token. `/ui/api` answers in JSON what the viewer may see, `/ui/events` says that something changed. `/argocd` is for the
+ * extension of Argo CD.
  */
-export function dashboardRoutes(parts: ControllerHttpOptions): Dashboard {
+export function dashboardRoutes(
+  parts: ControllerHttpOptions,
+  tokens: Pick<BearerTokens, 'identify'>,
+): Dashboard {
   const door = new Door(parts);
   const { reader, changes, questions } = readersOf(parts);
   let written = 0;
@@ -53,6 +55,7 @@ export function dashboardRoutes(parts: ControllerHttpOptions): Dashboard {
         response.status(503).json({ message: 'too many pages are open' });
     }),
   );
+  routes.use('/argocd', extensionRoutes(parts, tokens, reader));
   routes.use('/ui/api', releaseRoutes(door, parts.options), apiRoutes(door, reader, changes));
   routes.use((request, response) => {
     response.status(404).json({ message: `nothing is served at ${request.method} ${request.path}` });
@@ -163,15 +166,6 @@ function apiRoutes(door: Door, reader: DashboardReader, changes: ChangeReader): 
 
 function refOf({ params }: Request): { readonly namespace: string; readonly name: string } {
   return { namespace: String(params['namespace']), name: String(params['name']) };
-}
-
-async function sendZipped(request: Request, response: Response, body: Buffer): Promise<void> {
-  response.type('json').set('vary', 'accept-encoding');
-  if (request.acceptsEncodings('gzip') === false) return void response.send(await unzip(body));
-  const tag = `"${sha256(body.toString('latin1')).slice(0, 16)}"`;
-  response.set({ 'content-encoding': 'gzip', etag: tag, 'cache-control': 'private, no-cache' });
-  if (request.headers['if-none-match'] === tag) response.status(304).end();
-  else response.send(body);
 }
 
 /** Messages of Berth's own errors are for the viewer; others are not. */

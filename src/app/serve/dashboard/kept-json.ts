@@ -1,8 +1,10 @@
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gunzip, gzip } from 'node:zlib';
+import { sha256 } from '@berth/runtime/sha256';
+import type { Request, Response } from 'express';
 import type { Sight } from '../../../core/dashboard/sight.ts';
 
-const compress = promisify(gzip);
+const [compress, unzip] = [promisify(gzip), promisify(gunzip)];
 
 /** Making known answers again takes one part in so many of the time of this process. */
 const PART_OF_TIME = 4;
@@ -68,4 +70,13 @@ export class KeptJson {
 export async function zippedJson(make: () => unknown): Promise<Buffer | undefined> {
   const found = await make();
   return found === undefined ? undefined : compress(JSON.stringify(found), { level: 5 });
+}
+
+export async function sendZipped(request: Request, response: Response, body: Buffer): Promise<void> {
+  response.type('json').set('vary', 'accept-encoding');
+  if (request.acceptsEncodings('gzip') === false) return void response.send(await unzip(body));
+  const tag = `"${sha256(body.toString('latin1')).slice(0, 16)}"`;
+  response.set({ 'content-encoding': 'gzip', etag: tag, 'cache-control': 'private, no-cache' });
+  if (request.headers['if-none-match'] === tag) response.status(304).end();
+  else response.send(body);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookEvent } from '@berth/forge/event/webhook-event';
+import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import type { ReportFiles } from '../../../adapters/store/report-files.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
@@ -45,7 +46,10 @@ export interface ControllerHttpOptions {
   readonly warnings: () => readonly string[];
   /** Events of clusters and works. */
   readonly timeline: { read(): Promise<readonly TimelineStep[]> };
-  readonly loadDashboard: (parts: ControllerHttpOptions) => Promise<Dashboard>;
+  readonly loadDashboard: (
+    parts: ControllerHttpOptions,
+    tokens: Pick<BearerTokens, 'identify'>,
+  ) => Promise<Dashboard>;
   /** The removal budget of a placement of a source. */
   readonly budgetOf: (placement: Pick<KubeObject, 'metadata'>) => RemovalBudget;
 }
@@ -66,5 +70,7 @@ export interface PreviewParts {
   readonly reports: Pick<ReportFiles, 'read' | 'written'>;
   /** The pull request whose planned head, or whose merge, is a commit. @param commit an id, or how it begins */
   findCommit(commit: string): { readonly source: string; readonly number: string } | undefined;
+  /** The pull requests that are open and have a plan. */
+  open(): readonly { readonly source: string; readonly number: string }[];
   readonly links: Pick<PreviewLinks, 'isValid'>;
 }

@@ -56,7 +56,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   let routes: ReturnType<typeof loadRoutes> | undefined;
   let dashboard: Promise<Dashboard> | undefined;
   const openDashboard = (): Promise<Dashboard> => {
-    const opened = (dashboard ??= parts.loadDashboard(parts));
+    const opened = (dashboard ??= parts.loadDashboard(parts, tokens));
     // What failed once, such as a full disk, may work the next time.
     opened.catch(() => (dashboard = undefined));
     return opened;
@@ -84,7 +84,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
 
 /** Whether a path is one of the dashboard. */
 function isOfDashboard(path: string): boolean {
-  return path === '/' || /^\/(change$|p\/|c\/|ui\/)/.test(path);
+  return path === '/' || /^\/(change$|p\/|c\/|ui\/|argocd\/)/.test(path);
 }
 
 function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttpOptions, log: Logger): void {

@@ -76,7 +76,7 @@ function apiRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTokens, 'ide
   return api;
 }
 
-function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope): RequestHandler {
+export function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope): RequestHandler {
   return (request, response, next) => {
     const found = tokens.identify(request);
     if (found === undefined || found === 'placeholder')

@@ -54,3 +54,22 @@ export function lines(all: readonly string[]): string {
 function more(all: readonly unknown[]): string {
   return all.length > MAX_ROWS ? `<p>… and ${all.length - MAX_ROWS} more</p>` : '';
 }
+
+/** Each text colour has a contrast of at least 4.5 on both backgrounds, `bg` and `soft`. A test computes it. */
+export const COLOURS = {
+  light: {
+    ...{ bg: '#ffffff', soft: '#f3f5f7', line: '#d0d7de', text: '#1f2328', muted: '#59636e' },
+    ...{ link: '#0860ca', good: '#11652b', danger: '#b81d27', warning: '#7d5300', bar: '#4a7fc1' },
+  },
+  dark: {
+    ...{ bg: '#0d1117', soft: '#1b222b', line: '#3d444d', text: '#e6edf3', muted: '#9fa7b0' },
+    ...{ link: '#58a6ff', good: '#3fb950', danger: '#ff7b72', warning: '#d29922', bar: '#5b8fd6' },
+  },
+} as const;
+
+/** `--bg:#ffffff;…`, for a rule of a style sheet. */
+export function colourVariables(colours: Readonly<Record<string, string>>): string {
+  return Object.entries(colours)
+    .map(([name, value]) => `--${name}:${value}`)
+    .join(';');
+}

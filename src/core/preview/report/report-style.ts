@@ -1,27 +1,10 @@
 import { sha256 } from '@berth/runtime/sha256';
 import { DECISION_STYLE } from './decision-table-html.ts';
-
-/** Each text colour has a contrast of at least 4.5 on both backgrounds, `bg` and `soft`. A test computes it. */
-export const COLOURS = {
-  light: {
-    ...{ bg: '#ffffff', soft: '#f3f5f7', line: '#d0d7de', text: '#1f2328', muted: '#59636e' },
-    ...{ link: '#0860ca', good: '#11652b', danger: '#b81d27', warning: '#7d5300', bar: '#4a7fc1' },
-  },
-  dark: {
-    ...{ bg: '#0d1117', soft: '#1b222b', line: '#3d444d', text: '#e6edf3', muted: '#9fa7b0' },
-    ...{ link: '#58a6ff', good: '#3fb950', danger: '#ff7b72', warning: '#d29922', bar: '#5b8fd6' },
-  },
-} as const;
-
-function variables(colours: Readonly<Record<string, string>>): string {
-  return `:root{${Object.entries(colours)
-    .map(([name, value]) => `--${name}:${value}`)
-    .join(';')}}`;
-}
+import { COLOURS, colourVariables } from './html.ts';
 
 /** Browsers open folds of a printed page only if they know `::details-content`; the script opens them in the others. */
 const PRINT = [
-  variables(COLOURS.light),
+  `:root{${colourVariables(COLOURS.light)}}`,
   ':root{color-scheme:light}body{max-width:none;margin:0;font-size:10pt}',
   '.tools{display:none}details::details-content{content-visibility:visible;height:auto;display:block}',
   'summary{list-style:none}tr,li,.held{break-inside:avoid-page}',
@@ -30,9 +13,9 @@ const PRINT = [
 ].join('');
 
 export const STYLE = [
-  variables(COLOURS.light),
+  `:root{${colourVariables(COLOURS.light)}}`,
   ':root{color-scheme:light dark}',
-  `@media (prefers-color-scheme:dark){${variables(COLOURS.dark)}}`,
+  `@media (prefers-color-scheme:dark){:root{${colourVariables(COLOURS.dark)}}}`,
   'body{font:15px/1.5 ui-sans-serif,system-ui,sans-serif;max-width:75rem;margin:1.5rem auto;padding:0 1rem;background:var(--bg);color:var(--text)}',
   'h1{font-size:1.5rem;line-height:1.25;margin:.2rem 0}h2{font-size:1.15rem;margin:1.8rem 0 .5rem;border-bottom:1px solid var(--line)}',
   'h3{font-size:1rem;margin:1.1rem 0 .3rem}a{color:var(--link)}small{font-weight:400;color:var(--muted)}.origin{color:var(--muted);margin:0}',

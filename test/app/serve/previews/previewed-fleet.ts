@@ -12,6 +12,7 @@ import type {
 } from '../../../../packages/forge/test/fakes/forges/fake-forge.ts';
 import { FAKE_FORGES } from '../../../../packages/forge/test/fakes/forges/fake-forges.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
+import type { ServeOptions } from '../../../../src/app/settings/serve-options.ts';
 import { baseFiles } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 
@@ -29,6 +30,7 @@ interface Settings {
   readonly ofSource?: boolean | undefined;
   readonly ofController?: boolean | undefined;
   readonly addons?: readonly AddOnDuty[] | undefined;
+  readonly argocd?: ServeOptions['argocd'];
 }
 
 /** A served fleet whose repository is at a forge. */
@@ -63,7 +65,7 @@ export class PreviewedFleet {
   }
 
   async restart(rules: Partial<PreviewRules> = {}, settings: Settings = {}): Promise<void> {
-    const { ofSource, ofController, addons } = settings;
+    const { ofSource, ofController, addons, argocd } = settings;
     const webhookSecret = join(this.fleet.dataDir, 'webhook-secret');
     writeFileSync(webhookSecret, SECRET);
     const source: ServeSource = {
@@ -92,6 +94,7 @@ export class PreviewedFleet {
       http,
       log: this.#log,
       dryRuns: ofController,
+      argocd,
       ...(addons && { addons: { duties: addons, clock: this.fleet.clock } }),
     });
     this.#url = running.url ?? '';
@@ -120,6 +123,10 @@ export class PreviewedFleet {
     const pull = this.server.pulls.get(number);
     if (pull !== undefined) pull.merged = merged;
     return merged;
+  }
+
+  get url(): string {
+    return this.#url;
   }
 
   deliver(delivery: RequestInit): Promise<Response> {

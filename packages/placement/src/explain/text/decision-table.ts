@@ -142,8 +142,8 @@ function selectedRows(
   });
 }
 
-/** With equal points the first name wins. */
-function losingText({ cluster, score }: SelectedCluster, best: NextCluster | undefined): string {
+/** `it loses 12 points`: what puts the best of the next clusters in its place. With equal points the first name wins. */
+export function losingText({ cluster, score }: SelectedCluster, best: NextCluster | undefined): string {
   if (best === undefined) return '';
   const needed = score.total - best.score.total + (cluster < best.cluster ? 1 : 0);
   return `it loses ${pointsText(needed)}`;

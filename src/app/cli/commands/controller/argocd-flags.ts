@@ -13,6 +13,7 @@ export interface ServeArgocdFlags {
   readonly argocdClusterSecrets: boolean;
   readonly argocdClusterLabel?: readonly string[];
   readonly argocdPull: boolean;
+  readonly argocdExtension: boolean;
 }
 
 export function addServeArgocdFlags(command: Command): Command {
@@ -46,6 +47,11 @@ export function addServeArgocdFlags(command: Command): Command {
       '--argocd-pull',
       'run the pull model: deliver Applications of Argo CD to their clusters, and report their status (docs/argocd.md)',
       false,
+    )
+    .option(
+      '--argocd-extension',
+      'say in the pages of Argo CD why each Application is where it is (docs/argocd-extension.md)',
+      false,
     );
 }
 
@@ -56,7 +62,7 @@ export function addServeArgocdFlags(command: Command): Command {
  */
 export function argocdOptions(flags: ServeArgocdFlags): ServeArgocdOptions | undefined {
   const { argocdNamespace: namespace, argocdWaves: waves } = flags;
-  const { argocdClusterSecrets: clusterSecrets, argocdPull: pull } = flags;
+  const { argocdClusterSecrets: clusterSecrets, argocdPull: pull, argocdExtension: extension } = flags;
   // Waves need the refresh, so that Argo CD requests the new wave.
   const refresh = flags.argocdRefresh || waves;
   if (!isDnsSubdomain(namespace)) throw wrongValue('--argocd-namespace', namespace, 'a namespace');
@@ -66,7 +72,7 @@ export function argocdOptions(flags: ServeArgocdFlags): ServeArgocdOptions | und
   if (rate !== undefined && !refresh)
     throw wrongOption('--argocd-refresh-rate', 'has no effect without --argocd-refresh');
   const refreshesPerSecond = rate === undefined ? undefined : wholeNumber('--argocd-refresh-rate', rate, 1);
-  if (!refresh && !clusterSecrets && !pull) return undefined;
+  if (!refresh && !clusterSecrets && !pull && !extension) return undefined;
   return {
     namespace,
     refresh,
@@ -74,6 +80,7 @@ export function argocdOptions(flags: ServeArgocdFlags): ServeArgocdOptions | und
     refreshesPerSecond,
     clusterSecrets,
     pull,
+    extension,
     pluginConfigMaps: flags.argocdPluginConfigMap,
     clusterLabels: flags.argocdClusterLabel ?? [],
   };
