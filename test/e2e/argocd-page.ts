@@ -48,7 +48,11 @@ export class ArgocdPage {
     version: 18 | 19,
     berth: { readonly backend: string; readonly token: string },
   ): Promise<ArgocdPage> {
-    const page = new ArgocdPage(await installed(`${berth.backend}/argocd`), await hostReact(version), berth);
+    const page = new ArgocdPage(
+      await installedScript(`${berth.backend}/argocd`),
+      await hostReact(version),
+      berth,
+    );
     await new Promise<void>((resolve) => page.#server.listen(0, '127.0.0.1', resolve));
     return page;
   }
@@ -64,7 +68,7 @@ export class ArgocdPage {
 }
 
 /** As `install.sh` of argocd-extension-installer does it: download, compare, unpack; the script below `resources`. */
-async function installed(url: string): Promise<string> {
+export async function installedScript(url: string): Promise<string> {
   const archive = Buffer.from(await (await fetch(`${url}/extension.tar.gz`)).arrayBuffer());
   const sums = await (await fetch(`${url}/extension_checksums.txt`)).text();
   const [sum] =

@@ -72,16 +72,32 @@ export function clusterSecret(
 
 const RBAC = 'rbac.authorization.k8s.io/v1';
 const CONTROLLER = 'argocd-applicationset-controller';
+const SERVER = 'argocd-server';
+const READ = ['get', 'list', 'watch'];
+/** As far as argocd-server has them in a stock installation of Argo CD 3.6, in its own namespace. */
+const SERVER_RULES = [
+  { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: [...READ, 'create', 'update', 'patch'] },
+  { apiGroups: ['argoproj.io'], resources: ['applications', 'applicationsets', 'appprojects'], verbs: READ },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'list'] },
+];
+
+export const SERVER_RIGHTS: readonly (readonly [KindInfo, KubeObject])[] = [
+  [ROLE, inArgo(RBAC, 'Role', SERVER, { rules: SERVER_RULES })],
+  [ROLE_BINDING, bind(SERVER, SERVER)],
+];
 
 function bindController(role: string): KubeObject {
+  return bind(role, CONTROLLER);
+}
+
+function bind(role: string, account: string): KubeObject {
   return inArgo(RBAC, 'RoleBinding', role, {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role },
-    subjects: [{ kind: 'ServiceAccount', name: CONTROLLER, namespace: ARGO_NAMESPACE }],
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace: ARGO_NAMESPACE }],
   });
 }
 
 const ALL = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
-const READ = ['get', 'list', 'watch'];
 /** Of the controller's own Role in Argo CD 3.6 (and 3.2), without those for leader election. */
 const STOCK_RULES = [
   {

@@ -8,17 +8,8 @@ import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { ARGO_CONTROLLER_PROGRAMS } from '../peers/argocd-controller.ts';
 import { type ArgoServer, startArgoServer } from '../peers/argocd-server.ts';
 import { hasPeers } from '../peers/peer-programs.ts';
-import { inArgo, ROLE, ROLE_BINDING } from './argo-installation.ts';
+import { ROLE_BINDING, SERVER_RIGHTS } from './argo-installation.ts';
 import { GeneratorWorld, template, until } from './generator-world.ts';
-
-const RBAC = 'rbac.authorization.k8s.io';
-const READ = ['get', 'list', 'watch'];
-/** As far as argocd-server has them in a stock installation of Argo CD 3.6, in its own namespace. */
-const STOCK_RULES = [
-  { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: [...READ, 'create', 'update', 'patch'] },
-  { apiGroups: ['argoproj.io'], resources: ['applications', 'applicationsets', 'appprojects'], verbs: READ },
-  { apiGroups: [''], resources: ['events'], verbs: ['create', 'list'] },
-];
 
 const applicationSet = (generator: object, cluster: string) => ({
   metadata: { name: 'preview', namespace: 'argocd' },
@@ -56,12 +47,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('a preview of Argo CD’
     const hub = await startEmbeddedHub();
     kubeconfig = hub.kubeconfig;
     inputs = await GeneratorWorld.start(hub);
-    await inputs.create(ROLE, inArgo(`${RBAC}/v1`, 'Role', 'argocd-server', { rules: STOCK_RULES }));
-    const binding = {
-      roleRef: { apiGroup: RBAC, kind: 'Role', name: 'argocd-server' },
-      subjects: [{ kind: 'ServiceAccount', name: 'argocd-server', namespace: 'argocd' }],
-    };
-    await inputs.create(ROLE_BINDING, inArgo(`${RBAC}/v1`, 'RoleBinding', 'argocd-server', binding));
+    for (const [kind, object] of SERVER_RIGHTS) await inputs.create(kind, object);
     await inputs.place('web', 'team-a', ['c1', 'c2']);
     await inputs.place('shop', 'argocd', ['c3']);
     server = await startArgoServer(inputs.dir, kubeconfig);

@@ -5,6 +5,7 @@ import { freePort } from './free-port.ts';
 import { startPeer } from './peer-process.ts';
 
 export interface ArgoServer {
+  readonly url: string;
   /** What Argo CD's own program would make of an ApplicationSet: its Applications, or the error. */
   generate(
     applicationSet: object,
@@ -18,7 +19,11 @@ export interface ArgoServer {
  * @param dir a folder of the caller's for its files and log
  * @param kubeconfig of an administrator of the cluster that holds the namespace `argocd`
  */
-export async function startArgoServer(dir: string, kubeconfig: string): Promise<ArgoServer> {
+export async function startArgoServer(
+  dir: string,
+  kubeconfig: string,
+  flags: readonly string[] = [],
+): Promise<ArgoServer> {
   const [tls, ssh, tmp] = ['server-tls', 'server-ssh', 'server-tmp'].map((name) => join(dir, name)) as [
     string,
     string,
@@ -40,6 +45,7 @@ export async function startArgoServer(dir: string, kubeconfig: string): Promise<
       // Only generators that read Git ask the repository server, and nobody logs in.
       ...['--redis', `127.0.0.1:${redisPort}`, '--repo-server', '127.0.0.1:1', '--repo-server-plaintext'],
       ...['--dex-server', '127.0.0.1:1', '--staticassets', tmp],
+      ...flags,
     ],
     env: {
       ARGOCD_BINARY_NAME: 'argocd-server',
@@ -55,6 +61,7 @@ export async function startArgoServer(dir: string, kubeconfig: string): Promise<
   const url = `http://127.0.0.1:${port}`;
   await server.until(async () => (await fetch(`${url}/healthz`)).ok);
   return {
+    url,
     async generate(applicationSet) {
       const answer = await fetch(`${url}/api/v1/applicationsets/generate`, {
         method: 'POST',
