@@ -3,9 +3,11 @@ import { plainMarkdown } from '../src/bitbucket/bitbucket-dialect.ts';
 import { openForge } from '../src/open-forge.ts';
 import { concernsRepository } from '../src/request/repository-url.ts';
 import type { PullRequestForge } from '../src/contract/pull-request-forge.ts';
+import { AzureFake } from './fakes/forges/azure-fake.ts';
 import { BitbucketCloudFake } from './fakes/forges/bitbucket-cloud-fake.ts';
 import { BitbucketDataCenterFake } from './fakes/forges/bitbucket-data-center-fake.ts';
 import type { FakeForge } from './fakes/forges/fake-forge.ts';
+import { GitHubFake } from './fakes/forges/github-fake.ts';
 import { GitLabFake } from './fakes/forges/gitlab-fake.ts';
 
 const HEAD = 'a'.repeat(40);
@@ -77,6 +79,58 @@ describe('a forge of its own kind', () => {
     fake.pulls.set(7, { number: 7, head: HEAD });
     for (let times = 0; times < 3; times++) await forge.listOpen(signal);
     expect(fake.seen.filter(({ url }) => url?.includes('/commit/'))).toHaveLength(1);
+  });
+
+  it('Cloud: an access token, which may not ask for its account, knows it from what it wrote', async () => {
+    const [fake, forge] = await open(new BitbucketCloudFake());
+    fake.fault = ({ url }) => (url === '/user' ? { status: 403 } : undefined);
+    fake.write(7, 'mallory', 'mark of another');
+    expect(await forge.ownComments(7, 'mark', signal)).toEqual([]);
+    const id = await forge.addComment(7, 'mark', signal);
+    expect(await forge.ownComments(7, 'mark', signal)).toEqual([{ id, text: 'mark' }]);
+    const restarted = openForge({
+      ...{ provider: 'bitbucket', apiUrl: fake.apiUrl, repository: fake.repository },
+      token: async () => 't',
+    });
+    expect(await restarted.ownComments(7, 'mark', signal)).toEqual([{ id, text: 'mark' }]);
+    expect(fake.comments.map(({ body }) => body)).toEqual(['mark of another', 'mark']);
+  });
+
+  it.each([
+    ['GitLab', () => new GitLabFake()],
+    ['Cloud', () => new BitbucketCloudFake()],
+    ['Azure', () => new AzureFake()],
+  ])('%s: an open pull request that has no commit does not hide the others', async (_name, fakeOf) => {
+    const [fake, forge] = await open<FakeForge>(fakeOf());
+    fake.pulls.set(7, { number: 7, head: '' }).set(8, { number: 8, head: HEAD });
+    expect((await forge.listOpen(signal)).map(({ number }) => number)).toEqual([8]);
+    await expect(forge.read(7, signal)).rejects.toMatchObject({ code: 'scm.answer' });
+  });
+
+  it('GitHub: a repository that was renamed is said, not asked for again and again', async () => {
+    const [fake, forge] = await open(new GitHubFake());
+    const location = 'https://api.github.com/repositories/1';
+    fake.fault = () => ({ status: 301, headers: { location }, body: { message: 'Moved Permanently' } });
+    const moved = { name: 'InputError', code: 'scm.moved', message: expect.stringContaining(location) };
+    await expect(forge.listOpen(signal)).rejects.toMatchObject(moved);
+  });
+
+  it('GitHub: a comment that may not be folded is deleted', async () => {
+    const [fake, forge] = await open(new GitHubFake());
+    const id = await forge.addComment(7, 'mark', signal);
+    fake.fault = ({ url }) =>
+      url === '/graphql' ? { status: 200, body: { errors: [{ type: 'FORBIDDEN' }] } } : undefined;
+    await forge.retireComment(7, id, signal);
+    expect(fake.comments).toEqual([]);
+  });
+
+  it('GitLab: a status that another one locks out is tried again', async () => {
+    const [fake, forge] = await open(new GitLabFake());
+    fake.fault = ({ method }) => (method === 'POST' ? { status: 409 } : undefined);
+    const status = { commit: HEAD, description: 'x', context: 'berth/preview/fleet' };
+    await expect(forge.writeStatus({ ...status, state: 'success' }, signal)).rejects.toMatchObject({
+      name: 'TransientError',
+    });
   });
 
   it('GitLab: a refusal that is not the state it has already is one', async () => {

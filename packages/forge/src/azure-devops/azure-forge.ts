@@ -59,7 +59,7 @@ export class AzureForge implements PullRequestForge {
     }));
     // A pull request that was just opened may have no commits yet.
     return pulls
-      .filter((pull) => pull.at('lastMergeSourceCommit') !== undefined)
+      .filter((pull) => pull.text('lastMergeSourceCommit', 'commitId') !== undefined)
       .map((pull) => this.#pullRequest(pull));
   }
 
@@ -245,7 +245,7 @@ class AzurePermissions {
     const { fields } = await this.#api.requestWithHeaders(signal, {
       method: 'GET',
       apiUrl: this.#repository.apiUrl.replace('https://dev.azure.com', 'https://vssps.dev.azure.com'),
-      path: `/${this.#organisation}/_apis/identities?${query}&queryMembership=Direct&${API_VERSION}`,
+      path: `/${this.#organisation}/_apis/identities?${query}&queryMembership=direct&${API_VERSION}`,
     });
     const groups: string[] = [];
     for (const identity of new ResponseFields(fields.at('value')).list(this.#api.subject)) {

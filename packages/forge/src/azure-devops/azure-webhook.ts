@@ -34,16 +34,18 @@ export function parseAzure(payload: ResponseFields): WebhookEvent | undefined {
 }
 
 /**
- * A new comment. Undefined for an edited one, for a system comment, and for version 1.0 of the event, which does not
- * name the pull request.
+ * A new comment. Undefined for an edited or deleted one, for a system comment, and for version 1.0 of the event, which
+ * does not name the pull request.
  */
 function parseComment(payload: ResponseFields): WebhookEvent | undefined {
   const comment = (...path: readonly string[]) => payload.text('resource', 'comment', ...path);
   const number = payload.number('resource', 'pullRequest', 'pullRequestId');
   const id = payload.number('resource', 'comment', 'id');
   const [author, text] = [comment('author', 'id'), comment('content')];
-  const isNew = comment('publishedDate') === comment('lastContentUpdatedDate');
-  if (!isNew || comment('commentType') === 'system') return undefined;
+  const changed = comment('lastContentUpdatedDate') ?? comment('lastUpdatedDate');
+  const isNew = comment('publishedDate') === changed;
+  const isDeleted = payload.at('resource', 'comment', 'isDeleted') === true;
+  if (!isNew || isDeleted || comment('commentType') === 'system') return undefined;
   if (number === undefined || id === undefined || author === undefined || text === undefined)
     return undefined;
   return {

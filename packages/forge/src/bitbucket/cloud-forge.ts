@@ -7,7 +7,7 @@ import type {
   RepositoryPermission,
 } from '../contract/pull-request-forge.ts';
 import { ResponseFields } from '../request/response-fields.ts';
-import { ForgeApi, type Page, undefinedIfNotFound } from '../request/forge-api.ts';
+import { ForgeApi, ownComments, type Page, undefinedIf, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
@@ -16,6 +16,7 @@ import { BITBUCKET_CLOUD_DIALECT, plainMarkdown, plainMarkerOf } from './bitbuck
 /** Below the limit of 32,768 characters. */
 const MAX_COMMENT_LENGTH = 32_000;
 const MAX_REMEMBERED = 10_000;
+const COMMENT = { id: ['id'], author: ['user', 'uuid'], text: ['content', 'raw'] };
 
 /**
  * Pull requests of a repository at Bitbucket Cloud. Accounts are identified by their uuids. The token needs the scopes
@@ -49,7 +50,10 @@ export class CloudForge implements PullRequestForge {
   async listOpen(signal: AbortSignal): Promise<readonly PullRequest[]> {
     const pulls = await this.#pages(`${this.#path}/pullrequests?state=OPEN&pagelen=50`, signal);
     const read: PullRequest[] = [];
-    for (const pull of pulls) read.push(await this.#pullRequest(pull, signal));
+    // One whose fork was deleted has no commit.
+    for (const pull of pulls)
+      if (pull.text('source', 'commit', 'hash') !== undefined)
+        read.push(await this.#pullRequest(pull, signal));
     return read;
   }
 
@@ -60,16 +64,24 @@ export class CloudForge implements PullRequestForge {
   }
 
   async ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
-    const account = await this.#account.get(signal);
     const path = `${this.#path}/pullrequests/${number}/comments?pagelen=100`;
-    return (await this.#pages(path, signal))
-      .filter((one) => one.text('user', 'uuid') === account && one.at('deleted') !== true)
-      .flatMap((one) => {
-        const [id, text] = [one.number('id'), one.text('content', 'raw') ?? ''];
-        return id === undefined || !text.includes(plainMarkerOf(marker)) ? [] : [{ id, text }];
-      })
-      .toSorted((a, b) => a.id - b.id)
-      .map(({ id, text }) => ({ id: String(id), text }));
+    const all = (await this.#pages(path, signal)).filter((one) => one.at('deleted') !== true);
+    const known = await undefinedIf('scm.auth', this.#account.get(signal));
+    const authors = known === undefined ? all.map((one) => one.text(...COMMENT.author)) : [known];
+    for (const account of new Set(authors)) {
+      const comments = ownComments(all, COMMENT, account, plainMarkerOf(marker));
+      if (known === undefined && !(await this.#wrote(number, comments[0], signal))) continue;
+      this.#account.learn(account);
+      return comments;
+    }
+    return [];
+  }
+
+  /** An access token may not ask for its account. But only the author of a comment may write it again as it is. */
+  async #wrote(number: number, comment: ForgeComment | undefined, signal: AbortSignal): Promise<boolean> {
+    if (comment === undefined) return false;
+    const edited = this.editComment(number, comment.id, comment.text, signal);
+    return (await undefinedIf('scm.auth', edited)) === true;
   }
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
@@ -82,6 +94,7 @@ export class CloudForge implements PullRequestForge {
     );
     const id = comment.number('id');
     if (id === undefined) throw this.#api.badResponse('gave no id to a comment');
+    this.#account.learn(comment.text('user', 'uuid'));
     return String(id);
   }
 

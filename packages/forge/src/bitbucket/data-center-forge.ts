@@ -7,7 +7,7 @@ import type {
   RepositoryPermission,
 } from '../contract/pull-request-forge.ts';
 import { ResponseFields } from '../request/response-fields.ts';
-import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
+import { ForgeApi, ownComments, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import {
@@ -21,6 +21,9 @@ import {
 const MAX_COMMENT_LENGTH = 32_000;
 /** Attempts if somebody else changes the comment meanwhile. Each attempt reads its version again. */
 const MAX_TRIES = 3;
+const COMMENT = {
+  ...{ id: ['comment', 'id'], author: ['comment', 'author', 'name'], text: ['comment', 'text'] },
+};
 const PERMISSIONS = [
   ['REPO_ADMIN', 'admin'],
   ['REPO_WRITE', 'write'],
@@ -75,14 +78,7 @@ export class DataCenterForge implements PullRequestForge {
   async ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
     const account = await this.#account.get(signal);
     const activities = await this.#pages(`${this.#path}/pull-requests/${number}/activities`, signal);
-    const found = new Map<number, string>();
-    for (const one of activities) {
-      const [id, text] = [one.number('comment', 'id'), one.text('comment', 'text') ?? ''];
-      const isOurs = one.text('comment', 'author', 'name') === account;
-      if (one.text('action') !== 'COMMENTED' || id === undefined || !isOurs) continue;
-      if (text.includes(plainMarkerOf(marker))) found.set(id, text);
-    }
-    return [...found].toSorted(([a], [b]) => a - b).map(([id, text]) => ({ id: String(id), text }));
+    return ownComments(activities, COMMENT, account, plainMarkerOf(marker));
   }
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {

@@ -10,34 +10,34 @@ import type {
   RepositoryPermission,
 } from '../contract/pull-request-forge.ts';
 import { GITHUB_DIALECT, GITEA_DIALECT } from './github-like-dialects.ts';
-import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
+import { ForgeApi, ownComments, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath, shortDescription, type ForgeDialect } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { ResponseFields } from '../request/response-fields.ts';
-
-/**
- * Title prefixes of drafts, for versions whose responses do not contain the state (before Gitea 1.20). These are its
- * defaults.
- */
-const DRAFT_TITLE = /^(?:wip:|\[wip\]|draft:)/i;
 
 const GITEA_PARTS: GitHubLikeParts = {
   dialect: GITEA_DIALECT,
   // Gitea has no limit, but a longer comment than GitHub allows is not readable.
   maxCommentLength: 60_000,
   pageSize: ['limit', 50],
-  isDraft: (pull) => pull.at('draft') === true || DRAFT_TITLE.test(pull.text('title') ?? ''),
   // Gitea cannot fold a comment, so it is deleted.
   retire: (api, _comment, path, signal) => api.request(signal, 'DELETE', path),
 };
 
 /** Only the GraphQL API can fold a comment. Source: docs.github.com/graphql/reference/mutations, minimizeComment. */
 const FOLD_COMMENT =
-  'mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }';
+  'mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }';
 
 /** Both forges have these reactions. Source: docs.github.com/rest/reactions; Gitea, `[ui] REACTIONS`. */
 const REACTIONS = { accepted: '+1', refused: 'confused' } as const;
+
+const PERMISSIONS: ReadonlyMap<string, RepositoryPermission> = new Map([
+  ['owner', 'admin'],
+  ['admin', 'admin'],
+  ['write', 'write'],
+  ['read', 'read'],
+]);
 
 const CONCLUSIONS = {
   success: 'success',
@@ -52,13 +52,14 @@ const MAX_SUMMARY_LENGTH = 60_000;
 /** Of runs in progress whose ids are remembered. */
 const MAX_IN_PROGRESS = 1_000;
 
+const COMMENT = { id: ['id'], author: ['user', 'login'], text: ['body'] };
+
 /** Where a forge differs from the API that GitHub, Gitea and Forgejo share. */
 interface GitHubLikeParts {
   readonly dialect: ForgeDialect;
   readonly maxCommentLength: number;
   /** The name of the query parameter for the size of a page, and its largest value. */
   readonly pageSize: readonly [parameter: string, most: number];
-  isDraft(pull: ResponseFields): boolean;
   /** @param path of the comment */
   retire(api: ForgeApi, comment: ResponseFields, path: string, signal: AbortSignal): Promise<unknown>;
 }
@@ -107,14 +108,7 @@ class GitHubLikeForge implements PullRequestForge {
     const account = await this.account.get(signal);
     const path = `${this.#path}/issues/${number}/comments`;
     const comments = await this.api.numberedPages(signal, path, this.#parts.pageSize);
-    return comments
-      .filter((comment) => comment.text('user', 'login') === account)
-      .flatMap((comment) => {
-        const [id, text] = [comment.number('id'), comment.text('body') ?? ''];
-        return id === undefined || !text.includes(marker) ? [] : [{ id, text }];
-      })
-      .toSorted((a, b) => a.id - b.id)
-      .map(({ id, text }) => ({ id: String(id), text }));
+    return ownComments(comments, COMMENT, account, marker);
   }
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
@@ -159,17 +153,7 @@ class GitHubLikeForge implements PullRequestForge {
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const path = `${this.#path}/collaborators/${encodeURIComponent(account)}/permission`;
     const found = await undefinedIfNotFound(this.api.request(signal, 'GET', path));
-    switch (found?.text('permission')) {
-      case 'owner':
-      case 'admin':
-        return 'admin';
-      case 'write':
-        return 'write';
-      case 'read':
-        return 'read';
-      default:
-        return 'none';
-    }
+    return PERMISSIONS.get(found?.text('permission') ?? '') ?? 'none';
   }
 
   #commentPath(id: string): string {
@@ -181,12 +165,12 @@ class GitHubLikeForge implements PullRequestForge {
     const baseBranch = pull.text('base', 'ref');
     if (number === undefined || headCommit === undefined || baseBranch === undefined)
       throw this.api.badResponse('described a pull request without number, head or base');
-    const isMerged = pull.at('merged') === true || typeof pull.at('merged_at') === 'string';
+    const isMerged = pull.text('merged_at') !== undefined;
     const baseId = pull.number('base', 'repo', 'id');
     return {
       number,
       state: isMerged ? 'merged' : pull.text('state') === 'open' ? 'open' : 'closed',
-      draft: this.#parts.isDraft(pull),
+      draft: pull.at('draft') === true,
       author: pull.text('user', 'login') ?? '',
       authorName: pull.text('user', 'login') ?? '',
       title: pull.text('title') ?? '',
@@ -241,11 +225,13 @@ function partsOf({ apiUrl }: ForgeRepository): GitHubLikeParts {
     // GitHub allows 65,536 characters, but counts some of them in bytes.
     maxCommentLength: 60_000,
     pageSize: ['per_page', 100],
-    isDraft: (pull) => pull.at('draft') === true,
-    retire: (api, comment, path, signal) => {
+    retire: async (api, comment, path, signal) => {
       const id = comment.text('node_id');
-      if (id === undefined) return api.request(signal, 'DELETE', path);
-      return api.request(signal, 'POST', graphql, { query: FOLD_COMMENT, variables: { id } });
+      const query = { query: FOLD_COMMENT, variables: { id } };
+      const folded = id === undefined ? undefined : await api.request(signal, 'POST', graphql, query);
+      // GraphQL refuses with status 200.
+      const isFolded = folded?.at('data', 'minimizeComment', 'minimizedComment', 'isMinimized') === true;
+      if (!isFolded) await api.request(signal, 'DELETE', path);
     },
   };
 }
@@ -271,7 +257,8 @@ class CheckRuns {
     const key = `${status.commit} ${status.context}`;
     const id = this.#inProgress.get(key) ?? (await this.#findRun(status, signal));
     if (status.state === 'pending') {
-      this.#remember(key, await this.#send(id, { ...runOf(status), status: 'in_progress' }, signal));
+      const body = { ...runOf(status), status: 'in_progress' };
+      this.#remember(key, await this.#send(id, status.commit, body, signal));
       return;
     }
     const annotations = (status.report?.annotations ?? []).map(annotationOf);
@@ -282,7 +269,8 @@ class CheckRuns {
       const batch = annotations.slice(start, start + ANNOTATIONS_PER_REQUEST);
       const isLast = start + ANNOTATIONS_PER_REQUEST >= annotations.length;
       const end = isLast ? { status: 'completed', conclusion } : { status: 'in_progress' };
-      run = await this.#send(run, { ...rest, ...end, output: { ...output, annotations: batch } }, signal);
+      const body = { ...rest, ...end, output: { ...output, annotations: batch } };
+      run = await this.#send(run, status.commit, body, signal);
       if (!isLast) this.#remember(key, run);
     }
     this.#inProgress.delete(key);
@@ -304,9 +292,9 @@ class CheckRuns {
    * Creates a run, or changes the one with this id.
    * @returns the id of the run
    */
-  async #send(id: number | undefined, body: object, signal: AbortSignal): Promise<number> {
+  async #send(id: number | undefined, commit: string, body: object, signal: AbortSignal): Promise<number> {
     const response = await (id === undefined
-      ? this.#api.request(signal, 'POST', `${this.#path}/check-runs`, body)
+      ? this.#api.request(signal, 'POST', `${this.#path}/check-runs`, { ...body, head_sha: commit })
       : this.#api.request(signal, 'PATCH', `${this.#path}/check-runs/${id}`, body));
     const written = response.number('id');
     if (written === undefined) throw this.#api.badResponse('gave no id to a check run');
@@ -321,11 +309,11 @@ class CheckRuns {
 }
 
 function runOf(status: CommitStatus) {
-  const { commit, context, targetUrl, report } = status;
+  const { context, targetUrl, report } = status;
   const title = shortDescription(status);
   const summary = (report?.summary ?? title).slice(0, MAX_SUMMARY_LENGTH);
   return {
-    ...{ name: context, head_sha: commit, output: { title, summary } },
+    ...{ name: context, output: { title, summary } },
     ...(targetUrl !== undefined && { details_url: targetUrl }),
   };
 }

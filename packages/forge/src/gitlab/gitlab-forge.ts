@@ -1,4 +1,4 @@
-import { InputError } from '@berth/runtime/errors';
+import { errorText, InputError, TransientError } from '@berth/runtime/errors';
 import type {
   CommandReaction,
   CommitStatus,
@@ -8,7 +8,7 @@ import type {
   RepositoryPermission,
 } from '../contract/pull-request-forge.ts';
 import type { ResponseFields } from '../request/response-fields.ts';
-import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
+import { ForgeApi, ownComments, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
 import { GITLAB_DIALECT } from './gitlab-dialect.ts';
@@ -16,6 +16,7 @@ import { GITLAB_DIALECT } from './gitlab-dialect.ts';
 /** GitLab accepts 1,000,000 characters, but a longer comment than GitHub allows is not readable. */
 const MAX_COMMENT_LENGTH = 60_000;
 const PAGES = ['per_page', 100] as const;
+const NOTE = { id: ['id'], author: ['author', 'username'], text: ['body'] };
 
 /** Names of emoji. Source: docs.gitlab.com/api/emoji_reactions. */
 const REACTIONS = { accepted: 'thumbsup', refused: 'confused' } as const;
@@ -56,7 +57,9 @@ export class GitLabForge implements PullRequestForge {
 
   async listOpen(signal: AbortSignal): Promise<readonly PullRequest[]> {
     const path = `${this.#path}/merge_requests?state=opened`;
-    return (await this.#api.numberedPages(signal, path, PAGES)).map((one) => this.#mergeRequest(one));
+    const all = await this.#api.numberedPages(signal, path, PAGES);
+    // One that was just opened, or whose branch was deleted, may have no commit.
+    return all.filter((one) => one.text('sha') !== undefined).map((one) => this.#mergeRequest(one));
   }
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
@@ -70,12 +73,7 @@ export class GitLabForge implements PullRequestForge {
     const account = await this.#account.get(signal);
     const path = `${this.#notesPath(number)}?sort=asc&order_by=created_at`;
     const notes = await this.#api.numberedPages(signal, path, PAGES);
-    return notes
-      .filter((note) => note.text('author', 'username') === account)
-      .flatMap((note) => {
-        const [id, text] = [note.number('id'), note.text('body') ?? ''];
-        return id === undefined || !text.includes(marker) ? [] : [{ id: String(id), text }];
-      });
+    return ownComments(notes, NOTE, account, marker);
   }
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
@@ -119,6 +117,10 @@ export class GitLabForge implements PullRequestForge {
         return write({ ref: `refs/merge-requests/${pullRequest}/head` });
       });
     } catch (error) {
+      // GitLab locks the statuses of a commit, and gives up after ten seconds.
+      const { subject } = this.#api;
+      if (codeOf(error) === 'scm.conflict')
+        throw new TransientError(errorText(error), { code: 'scm.unavailable', subject, cause: error });
       // Before 18.3, setting a status to its current state is an error.
       const mayBePending = codeOf(error) === 'scm.refused' && state === 'pending';
       if (!mayBePending || !(await this.#isPending(status, signal))) throw error;

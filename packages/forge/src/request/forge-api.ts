@@ -1,4 +1,5 @@
 import { InputError, TransientError } from '@berth/runtime/errors';
+import type { ForgeComment } from '../contract/pull-request-forge.ts';
 import { ResponseFields } from './response-fields.ts';
 import type { ForgeDialect } from './forge-dialect.ts';
 import type { ForgeRepository } from './forge-repository.ts';
@@ -129,12 +130,36 @@ export class ForgeApi {
   }
 }
 
+/** The paths of a comment's fields. */
+export type CommentFields = Readonly<Record<'id' | 'author' | 'text', readonly string[]>>;
+
+/** The comments of an account that contain the marker, oldest first, each once. */
+export function ownComments(
+  comments: readonly ResponseFields[],
+  fields: CommentFields,
+  account: string | undefined,
+  marker: string,
+): readonly ForgeComment[] {
+  const found = new Map<number, string>();
+  for (const one of comments) {
+    const [id, text] = [one.number(...fields.id), one.text(...fields.text) ?? ''];
+    const isOurs = one.text(...fields.author) === account && text.includes(marker);
+    if (id !== undefined && isOurs) found.set(id, text);
+  }
+  return [...found].toSorted(([x], [y]) => x - y).map(([id, text]) => ({ id: String(id), text }));
+}
+
 /** Undefined if the forge answers that the object does not exist. */
-export async function undefinedIfNotFound<T>(request: Promise<T>): Promise<T | undefined> {
+export function undefinedIfNotFound<T>(request: Promise<T>): Promise<T | undefined> {
+  return undefinedIf('scm.not-found', request);
+}
+
+/** @param code of the refusal that counts as no answer */
+export async function undefinedIf<T>(code: string, request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;
   } catch (error) {
-    if (error instanceof InputError && error.code === 'scm.not-found') return undefined;
+    if (error instanceof InputError && error.code === code) return undefined;
     throw error;
   }
 }

@@ -24,7 +24,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 /**
  * One JSON request to the API of a forge.
  * @throws TransientError for network errors, rate limits and 5xx; InputError for other refusals: `scm.auth` for 401 and
- *   403, `scm.not-found` for 404 and 410, `scm.conflict` for 409, otherwise `scm.refused`
+ *   403, `scm.moved` for redirects, `scm.not-found` for 404 and 410, `scm.conflict` for 409, otherwise `scm.refused`
  */
 export async function forgeResponse(request: ForgeRequest): Promise<ForgeResponse> {
   const { url, method, headers, body, subject, signal } = request;
@@ -39,7 +39,8 @@ export async function forgeResponse(request: ForgeRequest): Promise<ForgeRespons
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: 'error',
+      // The token goes to the address that is set, and to no other.
+      redirect: 'manual',
       signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]),
     });
     text = await boundedText(response, MAX_RESPONSE_BYTES);
@@ -73,6 +74,11 @@ function refusal({ status, headers }: Response, text: string, subject: string): 
   const isLimited = status === 429 || (status === 403 && isRateLimit(headers));
   if (isLimited || status >= 500)
     return new TransientError(problem, { code: 'scm.unavailable', subject, retryAfterMs: waitMsOf(headers) });
+  if (status >= 300 && status < 400)
+    return new InputError(`${problem}; it names ${headers.get('location') ?? 'no address'}`, {
+      ...{ code: 'scm.moved', subject },
+      hint: 'set the new address of the repository: it was renamed or moved, or apiUrl is that of another server',
+    });
   const details = authDetails(subject);
   if (status === 401 || status === 403) return new InputError(problem, details);
   return new InputError(problem, { ...details, code: CODES.get(status) ?? 'scm.refused' });

@@ -20,6 +20,11 @@ export class OwnAccount {
     this.#request = request;
   }
 
+  /** For a forge that names the account only in what it wrote. */
+  learn(account: string | undefined): void {
+    this.#account ??= account;
+  }
+
   async get(signal: AbortSignal): Promise<string> {
     this.#account ??= (await this.#named?.()) ?? (await this.#request(signal)) ?? undefined;
     if (this.#account !== undefined && this.#account !== '') return this.#account;

@@ -87,7 +87,7 @@ export function githubSetup(repository: ForgeRepository): ForgeSetup {
       change: 'PATCH',
       read: readHook,
       body: ({ url, secret }) => ({
-        ...{ name: 'web', active: true, events },
+        ...{ active: true, events },
         config: { url, content_type: 'json', secret, insecure_ssl: '0' },
       }),
     }),

@@ -65,7 +65,13 @@ async function rightsCheck(
   { forge, needsAdmin, setup }: CheckedPreview,
   signal: AbortSignal,
 ): Promise<SetupStep> {
-  const account = await forge.ownAccount(signal);
+  const account = await forge.ownAccount(signal).catch(async (error: unknown) => {
+    if (!(error instanceof BerthError) || error.code !== 'scm.auth') throw error;
+    // An access token of Bitbucket Cloud may not ask who it is. That it may ask about others is what matters.
+    await forge.permissionOf('nobody', signal);
+    return undefined;
+  });
+  if (account === undefined) return passed('rights', 'the token may read the rights of others');
   const permission = await forge.permissionOf(account, signal);
   const needed = needsAdmin ? 'admin' : 'write';
   if (RANKS[permission] >= RANKS[needed]) return passed('rights', `${account} has ${permission}`);

@@ -173,6 +173,8 @@ describe.each(FORGE_PROVIDERS)('berth preview doctor at %s', (provider) => {
 `,
     );
     forge.permissions.set('berth', 'admin');
+    // An access token, which the forge does not tell its account.
+    if (provider === 'bitbucket') forge.fault = ({ url }) => (url === '/user' ? { status: 403 } : undefined);
     answers[hooksPath] = { status: 401, text: '' };
     const doctor = async () => {
       const args = ['preview', 'doctor', '--config', 'sources.yaml', '--public-url', `${publicUrl}/`];
@@ -197,7 +199,14 @@ describe.each(FORGE_PROVIDERS)('berth preview doctor at %s', (provider) => {
 
   it.each<[string, (forge: FakeForge) => void, Record<string, string>]>([
     ['a token that is gone', (forge) => forge.expired.add('berths'), { token: 'error' }],
-    ['an account that may only read', (forge) => forge.permissions.set('berth', 'read'), { rights: 'error' }],
+    [
+      'an account that may only read',
+      (forge) => {
+        forge.permissions.set('berth', 'read');
+        if (provider === 'bitbucket') forge.lacks.add('permissions');
+      },
+      { rights: 'error' },
+    ],
     ['a webhook that is gone', (forge) => forge.setup.hooks.splice(0), { webhook: 'error' }],
     ['webhooks that the token may not read', (forge) => forge.lacks.add('setup'), { webhook: 'warning' }],
     ['no server', () => berth.close(), { server: 'error' }],

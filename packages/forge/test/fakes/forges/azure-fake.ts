@@ -174,7 +174,7 @@ export class AzureFake extends FakeForge {
       repository: { webUrl: 'https://forge.test/team/_git/fleet' },
       sourceRefName: 'refs/heads/change',
       targetRefName: `refs/heads/${base}`,
-      lastMergeSourceCommit: { commitId: head },
+      ...(head !== '' && { lastMergeSourceCommit: { commitId: head } }),
       ...(merged !== undefined && { lastMergeCommit: { commitId: merged } }),
       ...(fork === true && { forkSource: { repository: { id: 'r2' } } }),
     };

@@ -146,6 +146,7 @@ export class BitbucketCloudFake extends FakeForge {
 
   #comment(comment: FakeComment | undefined, method: string, body: Asked['body']): ForgeResponse {
     if (comment === undefined) return MISSING;
+    if (method === 'PUT' && comment.author !== this.account) return this.refuseRight();
     if (method === 'DELETE') return this.remove(comment);
     return ok(this.#commentOf(method === 'PUT' ? this.edit(comment, rawOf(body)) : comment));
   }
@@ -164,7 +165,7 @@ export class BitbucketCloudFake extends FakeForge {
       title: 'Change',
       links: { html: { href: pageOf(number) } },
       source: {
-        commit: { hash: head.slice(0, 12) },
+        commit: head === '' ? null : { hash: head.slice(0, 12) },
         branch: { name: 'change' },
         repository: repository(fork === true ? 'stranger/fleet' : 'team/fleet'),
       },

@@ -37,6 +37,7 @@ const BASE = '/projects/TEAM/repos/fleet';
  * confluence.atlassian.com/bitbucketserver/event-payload-938025882.html.
  */
 export class BitbucketDataCenterFake extends FakeForge {
+  protected override readonly basePath = '/rest/api/latest';
   readonly provider = 'bitbucket-data-center';
   readonly repository = 'TEAM/fleet';
   override repositoryUrl = 'https://bitbucket.example/scm/team/fleet.git';

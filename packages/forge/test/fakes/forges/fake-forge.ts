@@ -80,6 +80,8 @@ export abstract class FakeForge {
   /** Answers wait for it. */
   slow: Promise<void> | undefined;
   protected nextId = 100;
+  /** Of the API, on its server. */
+  protected readonly basePath: string = '';
   #server: Awaited<ReturnType<typeof startForge>> | undefined;
 
   /** @returns the base of the API */
@@ -94,7 +96,7 @@ export abstract class FakeForge {
   }
 
   get apiUrl(): string {
-    return this.#server?.apiUrl ?? '';
+    return `${this.#server?.apiUrl ?? ''}${this.basePath}`;
   }
 
   get seen(): readonly ForgeRequest[] {
@@ -170,7 +172,12 @@ export abstract class FakeForge {
     const credentials = basic === undefined ? authorization : Buffer.from(basic, 'base64').toString();
     if ([...this.expired].some((token) => credentials.endsWith(token))) return this.refuseToken();
     const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
-    const asked = { method, path: decodeURIComponent(pathname), query: searchParams, body: fields };
+    const asked = {
+      method,
+      path: decodeURIComponent(pathname.replace(this.basePath, '')),
+      query: searchParams,
+      body: fields,
+    };
     const ofSetup = this.setup.answer(this.provider, asked, basic !== undefined);
     const right = ofSetup === undefined || !isSetup(asked) ? this.rightFor(asked) : 'setup';
     return this.lacks.has(right) ? this.refuseRight() : (ofSetup ?? this.answer(asked));

@@ -35,7 +35,7 @@ export class FakeSetup {
     if (id === undefined && method === 'POST') {
       const hook = { id: wire.braces === true ? `{${this.#nextId++}}` : String(this.#nextId++), body };
       this.hooks.push(hook);
-      return created(wire.show(hook, this));
+      return (wire.made ?? created)(wire.show(hook, this));
     }
     const hook = this.hooks.find((one) => one.id === id);
     if (hook === undefined || method !== wire.change) return MISSING;
@@ -52,7 +52,7 @@ export class FakeSetup {
     const headers = this.scopes === undefined ? {} : { 'x-oauth-scopes': this.scopes };
     const issue = (field: string): ForgeResponse => {
       this.issued.push(body);
-      return created({ [field]: `issued-${this.issued.length}`, user_id: 7 });
+      return (method === 'PUT' ? ok : created)({ [field]: `issued-${this.issued.length}` });
     };
     const [, user] = /^\/users\/([^/]+)$/.exec(path) ?? [];
     switch (true) {
@@ -67,13 +67,14 @@ export class FakeSetup {
         this.accounts.add(`${path.split('/').at(-1)}: ${String(body.permission)}`);
         return { status: 204 };
       case provider === 'github' && path === '/repos/team/fleet':
+        return { ...ok({ default_branch: 'main' }), headers };
       case provider === 'bitbucket' && path === '/repositories/team/fleet':
-        return { ...ok({ default_branch: 'main', mainbranch: { name: 'main' } }), headers };
+        return { ...ok({ mainbranch: { name: 'main' } }), headers };
       case path === '/personal_access_tokens/self':
         return this.scopes === undefined ? MISSING : ok({ scopes: this.scopes.split(', ') });
       case path.endsWith('/access_tokens') && method === 'POST':
         return issue('token');
-      case provider === 'bitbucket-data-center' && method === 'PUT' && path === '/projects/TEAM/repos/fleet':
+      case path === '/rest/access-tokens/latest/projects/TEAM/repos/fleet':
         return issue('token');
       default:
         return undefined;
@@ -86,6 +87,8 @@ interface HookWire {
   readonly path: RegExp;
   readonly change: 'PATCH' | 'PUT';
   readonly braces?: true;
+  /** How a new one is answered, where that is not 201. */
+  readonly made?: typeof ok;
   /** As it is listed: without its secret. */
   readonly show: (hook: FakeHook, setup: FakeSetup) => object;
   readonly wrap: (list: readonly object[]) => unknown;
@@ -96,11 +99,10 @@ interface HookWire {
 const plain = (list: readonly object[]): unknown => list;
 const values = (list: readonly object[]): unknown => ({ values: list });
 
-function githubLike({ id, body }: FakeHook, { lastDelivery }: FakeSetup): object {
+function githubLike({ id, body }: FakeHook): object {
   const { secret: _, ...config } = body.config as Record<string, unknown>;
-  const last = body.name === 'web' && { last_response: { code: lastDelivery ?? null, status: 'x' } };
   const events = (body.events as string[]).map((name) => name.replace('pull_request_only', 'pull_request'));
-  return { id: Number(id), active: body.active, events, config, ...last };
+  return { id: Number(id), active: body.active, events, config };
 }
 
 const HOOKS: Readonly<Record<ForgeProvider, HookWire>> = {
@@ -110,7 +112,10 @@ const HOOKS: Readonly<Record<ForgeProvider, HookWire>> = {
   },
   github: {
     ...{ path: /^\/repos\/team\/fleet\/hooks(?:\/(\d+)(\/.*)?)?$/, change: 'PATCH', wrap: plain },
-    show: githubLike,
+    show: (hook, { lastDelivery }) => ({
+      ...githubLike(hook),
+      last_response: { code: lastDelivery ?? null, status: 'x' },
+    }),
   },
   gitlab: {
     ...{ path: /^\/projects\/platform\/team\/fleet\/hooks(?:\/(\d+)(\/.*)?)?$/, change: 'PUT', wrap: plain },
@@ -124,11 +129,12 @@ const HOOKS: Readonly<Record<ForgeProvider, HookWire>> = {
   },
   'bitbucket-data-center': {
     ...{ path: /^\/projects\/TEAM\/repos\/fleet\/webhooks(?:\/(\d+)(\/.*)?)?$/, change: 'PUT', wrap: values },
+    made: ok,
     show: ({ id, body }) => ({ id: Number(id), ...body }),
     latest: (status) => ({ result: { outcome: status === 200 ? 'SUCCESS' : 'FAILURE' } }),
   },
   'azure-devops': {
-    ...{ path: /^\/org\/_apis\/hooks\/subscriptions(?:\/(\d+)(\/.*)?)?$/, change: 'PUT' },
+    ...{ path: /^\/org\/_apis\/hooks\/subscriptions(?:\/(\d+)(\/.*)?)?$/, change: 'PUT', made: ok },
     wrap: (list) => ({ count: list.length, value: list }),
     show: ({ id, body }) => ({
       ...{ id, status: 'enabled', eventType: body.eventType, publisherInputs: body.publisherInputs },

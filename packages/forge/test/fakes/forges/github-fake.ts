@@ -73,15 +73,17 @@ export class GitHubFake extends GitHubLikeFake {
     if (commit === undefined) return super.answer(asked);
     const name = asked.query.get('check_name');
     const runs = this.checkRuns.filter((one) => one.commit === commit && one.name === name);
-    return ok({ total_count: runs.length, check_runs: runs.slice(-1) });
+    const found = runs.slice(-1).map(({ id, status }) => ({ id, status }));
+    return ok({ total_count: runs.length, check_runs: found });
   }
 
   #fold({ variables }: Readonly<Record<string, unknown>>): ForgeResponse {
     const { id } = variables as { readonly id: string };
     const comment = this.comments.find((one) => `node${one.id}` === id);
-    if (comment === undefined) return ok({ data: null, errors: [{ type: 'NOT_FOUND' }] });
+    if (comment === undefined)
+      return ok({ data: { minimizeComment: null }, errors: [{ type: 'NOT_FOUND' }] });
     comment.folded = true;
-    return ok({ data: { minimizeComment: { clientMutationId: null } } });
+    return ok({ data: { minimizeComment: { minimizedComment: { isMinimized: true } } } });
   }
 
   #newRun(body: CheckBody): ForgeResponse {

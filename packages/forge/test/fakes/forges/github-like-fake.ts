@@ -112,7 +112,7 @@ function pullOf(pull: FakePull) {
     title,
     draft: draft === true,
     state: merged === undefined ? (state ?? 'open') : 'closed',
-    merged: merged !== undefined,
+    merged_at: merged === undefined ? null : '2026-03-01T12:00:00Z',
     merge_commit_sha: merged ?? null,
     user: { login: author },
     html_url: pageOf(number),

@@ -147,7 +147,12 @@ function mergeRequest({ number, head, author = 'ada', base = 'main', fork, draft
     author: { username: author },
     title: 'Change',
     web_url: pageOf(number),
-    ...{ source_project_id: fork === true ? 2 : 1, target_project_id: 1, target_branch: base, sha: head },
+    ...{
+      source_project_id: fork === true ? 2 : 1,
+      target_project_id: 1,
+      target_branch: base,
+      sha: head === '' ? null : head,
+    },
     ...{ merge_commit_sha: merged ?? null, squash_commit_sha: null },
   };
 }
