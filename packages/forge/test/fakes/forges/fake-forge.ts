@@ -1,6 +1,7 @@
 import type { ForgeProvider } from '../../../src/request/forge-repository.ts';
 import type { RepositoryPermission } from '../../../src/contract/pull-request-forge.ts';
 import { type ForgeResponse, type ForgeRequest, startForge } from '../forge-server.ts';
+import { apiProblems } from '../api-description.ts';
 import { FakeSetup } from './fake-setup.ts';
 
 export interface FakePull {
@@ -82,6 +83,7 @@ export abstract class FakeForge {
   protected nextId = 100;
   /** Of the API, on its server. */
   protected readonly basePath: string = '';
+  readonly #problems = new Set<string>();
   #server: Awaited<ReturnType<typeof startForge>> | undefined;
 
   /** @returns the base of the API */
@@ -90,6 +92,8 @@ export abstract class FakeForge {
       const fault = this.fault(request);
       if (fault === 'hang') return undefined;
       const answered = fault ?? this.#answer(request);
+      const problems = apiProblems(this.provider, request, fault === undefined ? answered : undefined);
+      for (const problem of problems) this.#problems.add(problem);
       return this.slow === undefined ? answered : this.slow.then(() => answered);
     });
     return this.apiUrl;
@@ -103,8 +107,12 @@ export abstract class FakeForge {
     return this.#server?.seen ?? [];
   }
 
-  close(): Promise<unknown> {
-    return this.#server?.close() ?? Promise.resolve();
+  /** @throws when a request or an answer was not as the forge describes it */
+  async close(): Promise<void> {
+    await this.#server?.close();
+    const problems = [...this.#problems];
+    this.#problems.clear();
+    if (problems.length > 0) throw new Error(problems.join('\n'));
   }
 
   write(number: number, author: string, body: string): FakeComment {
