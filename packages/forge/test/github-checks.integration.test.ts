@@ -91,9 +91,13 @@ describe('check runs of a GitHub App', () => {
   });
 
   it('are cut to what GitHub takes', async () => {
-    const report = { conclusion: 'success', summary: 's'.repeat(100_000), annotations: [] } as const;
+    const long = 's'.repeat(100_000);
+    const remarks = annotations(1).map((one) => ({ ...one, title: long, message: long }));
+    const report = { conclusion: 'success', summary: long, annotations: remarks } as const;
     await forge.writeStatus(status({ report }), signal);
     expect(server.checkRuns[0]?.summary.length).toBe(60_000);
+    const [remark] = server.checkRuns[0]?.annotations ?? [];
+    expect([String(remark?.['title']).length, String(remark?.['message']).length]).toEqual([255, 16_000]);
   });
 
   it('are commit statuses where the app may write no checks, and for a token', async () => {

@@ -5,7 +5,7 @@ const STATES = { pending: 'pending', success: 'succeeded', failure: 'failed', er
 export const API_VERSION = 'api-version=7.1';
 
 /**
- * Azure DevOps Services and Azure DevOps Server 2022, with personal access tokens.
+ * Azure DevOps Services and Azure DevOps Server 2022.1, with personal access tokens.
  * Source: learn.microsoft.com/rest/api/azure/devops/git, "Statuses" and "Pull Request Statuses".
  */
 export const AZURE_DIALECT: ForgeDialect = {

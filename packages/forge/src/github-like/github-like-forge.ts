@@ -49,6 +49,8 @@ const CONCLUSIONS = {
 const ANNOTATIONS_PER_REQUEST = 50;
 /** Characters. GitHub allows 65,535, but counts some of them in bytes. */
 const MAX_SUMMARY_LENGTH = 60_000;
+/** Of an annotation, in characters. GitHub allows 64 KB of message. */
+const [MAX_TITLE_LENGTH, MAX_MESSAGE_LENGTH] = [255, 16_000] as const;
 /** Of runs in progress whose ids are remembered. */
 const MAX_IN_PROGRESS = 1_000;
 
@@ -323,5 +325,6 @@ function conclusionOf({ state }: CommitStatus): StatusReport['conclusion'] {
 }
 
 function annotationOf({ file, line, level, title, message }: StatusAnnotation): object {
-  return { path: file, start_line: line, end_line: line, annotation_level: level, title, message };
+  const texts = { title: title.slice(0, MAX_TITLE_LENGTH), message: message.slice(0, MAX_MESSAGE_LENGTH) };
+  return { path: file, start_line: line, end_line: line, annotation_level: level, ...texts };
 }

@@ -70,8 +70,13 @@ describe('a request or an answer that a forge does not describe is a problem', (
   it.each<[Partial<ForgeRequest>, ForgeResponse | undefined, readonly string[]]>([
     [{ method: 'POST', url, body: { body: 'x' } }, answered(201, { id: 1, user: null }), []],
     [{ method: 'POST', url, body: {} }, undefined, ['body lacks body']],
-    [{ method: 'POST', url, body: { body: 1 } }, undefined, ['body.body is 1, expected string']],
+    [{ method: 'POST', url, body: { body: 1 } }, undefined, ['body.body is 1, expected string:65536']],
     [{ method: 'POST', url, body: { body: '', to: 1 } }, undefined, ['body.to is not described']],
+    [
+      { method: 'POST', url, body: { body: 'x'.repeat(65_537) } },
+      undefined,
+      [expect.stringContaining('65536')],
+    ],
     [{ method: 'GET', url: `${url}?limit=1` }, undefined, ['query.limit is not described']],
     [{ method: 'GET', url: `${url}?page=x` }, undefined, ['query.page is null, expected integer']],
     [{ method: 'GET', url }, answered(200, { id: 1 }), ['200 is {"id":1}, expected a list']],

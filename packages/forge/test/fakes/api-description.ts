@@ -3,7 +3,7 @@ import type { ForgeProvider } from '../../src/request/forge-repository.ts';
 import type { ForgeRequest, ForgeResponse } from './forge-server.ts';
 
 /**
- * A type; `a|b`, one of these texts; a list of one shape; or an object. `?` before a type, or as a field, allows null.
+ * A type; `string:40`, a text of at most 40 characters; `a|b`, one of these texts; a list of one shape; or an object. `?` before a type, or as a field, allows null.
  * `!` before a field requires it, and the field `*` describes any other.
  */
 type Shape = string | readonly [Shape] | { readonly [field: string]: Shape };
@@ -91,6 +91,8 @@ function isList(shape: Exclude<Shape, string>): shape is readonly [Shape] {
 function fits(shape: string, value: unknown): boolean {
   const type = shape.replace(/^\?/, '');
   if (value === null) return type !== shape;
+  const [, most] = /^string:(\d+)$/.exec(type) ?? [];
+  if (most !== undefined) return typeof value === 'string' && value.length <= Number(most);
   if (type === 'integer') return Number.isSafeInteger(value);
   if (!type.includes('|')) return typeof value === type;
   return typeof value === 'string' && type.split('|').includes(value);
