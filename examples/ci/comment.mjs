@@ -38,7 +38,8 @@ async function request(method, path, body) {
 async function known() {
   let first;
   for (let page = 1; ; page++) {
-    const comments = await request('GET', `${list}?per_page=50&limit=50&page=${page}`);
+    const size = FORGE === 'gitea' ? 'limit' : 'per_page';
+    const comments = await request('GET', `${list}?${size}=50&page=${page}`);
     const found = comments.find(({ body }) => body.startsWith(MARKER));
     // Gitea gives all of them at once, whatever the page.
     if (found !== undefined || comments.length === 0 || comments[0].id === first) return found;
