@@ -386,11 +386,13 @@ export async function judgeLeaving(
   const merged = { base: base.objects, head: head.objects, after: held.after };
   const judged = await judgeSources({ ...judging, held: merged }, fleets, { ownerOf, now });
   const alone = { base: base.objects, head: base.objects, after: held.before };
-  const due = await judgeDue({ ...judging, held: alone }, fleets[0], judged, { ownerOf, now });
-  const { judged: own, waiting } = withoutWaiting(judged, due);
-  const { deletions, refused, notes } = await withoutRefusedDeletions(own, input.trials);
-  const restored = (one: JudgedDeletions): JudgedDeletions => withContent(one, content);
-  return { deletions: deletions.map(restored), due: due.map(restored), waiting, refused, notes };
+  const judgedAlone = await judgeDue({ ...judging, held: alone }, fleets[0], judged, { ownerOf, now });
+  // The hub refuses a deletion without the merge as well.
+  const both = await withoutRefusedDeletions([...judged, ...judgedAlone], input.trials);
+  const accepted = both.deletions.map((one) => withContent(one, content));
+  const due = accepted.slice(judged.length);
+  const { judged: deletions, waiting } = withoutWaiting(accepted.slice(0, judged.length), due);
+  return { ...both, deletions, due, waiting };
 }
 
 /** The deletions of every source without the merge; empty if there are none: the hub has nothing that left the base. */

@@ -360,7 +360,7 @@ export async function withoutRefusedDeletions(
   readonly notes: readonly string[];
 }> {
   if (trials === undefined) return { deletions, refused: new Map(), notes: [] };
-  const objects = deletions.flatMap(({ deleted }) => deleted);
+  const objects = [...new Set(deletions.flatMap(({ deleted }) => deleted))];
   const asked = await askEach(objects, (object) => trials.delete(object));
   const refused = new Map(
     [...asked].flatMap(([object, trial]) =>

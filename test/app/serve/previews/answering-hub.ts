@@ -99,6 +99,18 @@ export async function hook(
   await settled();
 }
 
+/** The answer of a webhook: no placement gets more than two clusters. */
+export function capped({ spec }: KubeObject): object {
+  const { numberOfClusters = 0 } = spec as { readonly numberOfClusters?: number };
+  if (numberOfClusters <= 2) return { allowed: true };
+  const patch = [{ op: 'replace', path: '/spec/numberOfClusters', value: 2 }];
+  return {
+    allowed: true,
+    patchType: 'JSONPatch',
+    patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
+  };
+}
+
 /** Another manager owns a field from then on. */
 export async function takeField({ api }: AnsweringHub, manager: string, kind: KindInfo, object: object) {
   const applied = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object } as KubeObject;

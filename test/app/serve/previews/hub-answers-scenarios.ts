@@ -6,13 +6,12 @@ import { runCli } from '../../../../src/app/cli/program.ts';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { GitFixture } from '../../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { makeCliIo } from '../../cli-harness.ts';
-import { type AnsweringHub, forbid, hook, takeField } from './answering-hub.ts';
+import { capped, type AnsweringHub, forbid, hook, takeField } from './answering-hub.ts';
 import { baseFiles, binding, cluster, namespace, placement, replicaSet, yaml } from '../fleet-fixture.ts';
 import { decisionsOn } from '../served-fleet.ts';
 
@@ -43,18 +42,6 @@ const START = {
   'batch.yaml': one('batch'),
   'replicas.yaml': yaml(replicaSet),
 };
-
-/** No placement gets more than two clusters. */
-function capped({ spec }: KubeObject): object {
-  const { numberOfClusters = 0 } = spec as { readonly numberOfClusters?: number };
-  if (numberOfClusters <= 2) return { allowed: true };
-  const patch = [{ op: 'replace', path: '/spec/numberOfClusters', value: 2 }];
-  return {
-    allowed: true,
-    patchType: 'JSONPatch',
-    patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
-  };
-}
 
 const refusal = (message: string): object => ({ allowed: false, status: { code: 403, message } });
 
@@ -226,6 +213,16 @@ export const SCENARIOS: readonly Scenario[] = [
       'not with keep-batch',
     ],
     saysNot: ['→ 3', '→ none', '- Placement'],
+    knownBy: 'hub',
+  },
+  {
+    name: 'nothing of a deletion that a policy refused before',
+    others: (hub) => forbid(hub, 'keep-batch', 'DELETE', "oldObject.metadata.name != 'batch'"),
+    earlier: [{ 'batch.yaml': undefined }],
+    files: { 'web.yaml': one('web', { numberOfClusters: 2 }) },
+    code: 2,
+    says: ['team-a/web: 1 → 2 clusters'],
+    saysNot: ['team-a/batch'],
     knownBy: 'hub',
   },
   {
