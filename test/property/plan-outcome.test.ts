@@ -41,6 +41,7 @@ async function live(
   const history = await History.begin({
     seed,
     isOpen: seed % 2 === 0,
+    hasAdmission: given.hasOthers,
     isEmbedded: given.hasOthers && seed % 5 === 0,
     hasGitProgram: seed % 8 === 0,
     ...given,

@@ -93,6 +93,8 @@ const recordedState = fc.record({
  * `refused`: an object that the hub refuses because of a misspelt field, a null in an undeclared field, or a value that its
  * schema does not have. `scaled` and `labelled`: what another manager writes before the commit, and owns from then on.
  * `recorded` is written to an embedded hub alone. `tolerating`: placements that tolerate a drained cluster for some seconds.
+ * `admission`: placements that get a label by which the hub refuses more than two clusters (`bounded`), makes two of them
+ * (`capped`), or refuses their deletion (`kept`).
  * `idlePlan`: when a second pull request is planned that changes a text file: before the merge, or before the hub follows it.
  */
 export const beside = fc.record({
@@ -113,6 +115,11 @@ export const beside = fc.record({
     maxKeys: 1,
   }),
   idlePlan: fc.constantFrom('none', 'none', 'before', 'after'),
+  admission: fc.dictionary(
+    fc.constantFrom(...PLACEMENTS),
+    fc.constantFrom(undefined, 'bounded', 'capped', 'kept'),
+    { maxKeys: 1 },
+  ),
 });
 export type Beside = typeof beside extends fc.Arbitrary<infer T> ? T : never;
 
@@ -123,6 +130,7 @@ export const NOTHING_BESIDE: Beside = {
   recorded: {},
   tolerating: {},
   idlePlan: 'none',
+  admission: {},
 };
 
 export type State = Readonly<
@@ -131,6 +139,7 @@ export type State = Readonly<
   /** What Git records of clusters. Absent: the hub has agents. */
   readonly recorded?: Beside['recorded'];
   readonly tolerating: Beside['tolerating'];
+  readonly admission: Beside['admission'];
 };
 
 const all = <T>(names: readonly string[], value: T): Record<string, T> =>
@@ -154,9 +163,10 @@ export const START: State = {
   },
   works: { c1: true, c2: true },
   tolerating: {},
+  admission: {},
 };
 
-export function stateAfter(state: State, change: Commit, { recorded, tolerating }: Beside): State {
+export function stateAfter(state: State, change: Commit, { recorded, tolerating, admission }: Beside): State {
   return {
     ...(state.recorded && { recorded: { ...state.recorded, ...recorded } }),
     clusters: { ...state.clusters, ...change.clusters },
@@ -166,5 +176,6 @@ export function stateAfter(state: State, change: Commit, { recorded, tolerating 
     replicaSets: { ...state.replicaSets, ...change.replicaSets },
     works: { ...state.works, ...change.works },
     tolerating: { ...state.tolerating, ...tolerating },
+    admission: { ...state.admission, ...admission },
   };
 }

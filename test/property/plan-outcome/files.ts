@@ -51,7 +51,7 @@ export function filesOf(state: State, { typo, refused, releases }: Said): Files 
       const own = state.placements[name];
       const text =
         own?.folder === folder
-          ? yaml(tolerant(placementOf(name, scored(own, state), releases[name]), state))
+          ? yaml(tolerant(labelled(placementOf(name, scored(own, state), releases[name]), state), state))
           : undefined;
       const written = text && (refused.placement === name ? refusedText(text, refused.what) : text);
       files[`${folder}/${name}.yaml`] =
@@ -159,10 +159,19 @@ function placementOf(name: string, own: PlacementState, release: string | undefi
   });
 }
 
+/** By it the hub refuses and changes placements. */
+export const ADMISSION_LABEL = 'admission';
+
+function labelled(object: ReturnType<typeof placementOf>, { admission }: State) {
+  const value = admission[object.metadata.name];
+  const labels = { ...(value && { [ADMISSION_LABEL]: value }) };
+  return { ...object, metadata: { ...object.metadata, labels } };
+}
+
 /** Long enough for a commit to be there before it ends. */
 export const TOLERATED_SECONDS = 8;
 
-function tolerant(object: ReturnType<typeof placementOf>, { tolerating }: State) {
+function tolerant(object: ReturnType<typeof labelled>, { tolerating }: State) {
   if (tolerating[object.metadata.name] !== true) return object;
   const tolerations = [{ key: 'drain', operator: 'Exists', tolerationSeconds: TOLERATED_SECONDS }];
   return { ...object, spec: { ...object.spec, tolerations } };

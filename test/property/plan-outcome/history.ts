@@ -24,8 +24,10 @@ import { formatRef, namespacedName, type ObjectRef } from '@berth/kube/model/obj
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { approvalAnnotation } from '../../../src/core/preview/plan-text.ts';
+import { errorText } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
 import { yaml } from '../../app/serve/fleet-fixture.ts';
+import { type AnsweringHub, capped, forbid, hook } from '../../app/serve/previews/answering-hub.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { CommitWriter } from '../../../packages/git-reader/test/fakes/commit-writer.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
@@ -39,7 +41,15 @@ import {
   type State,
   stateAfter,
 } from './commits.ts';
-import { filesOf, marker, markerOf, type Said, SOURCES, TOLERATED_SECONDS } from './files.ts';
+import {
+  ADMISSION_LABEL,
+  filesOf,
+  marker,
+  markerOf,
+  type Said,
+  SOURCES,
+  TOLERATED_SECONDS,
+} from './files.ts';
 import { Lives } from './lives.ts';
 import { HubView, pagesWithoutPlacement, placementsWithoutPage } from './hub-view.ts';
 import {
@@ -63,6 +73,8 @@ const STILL_MS = 400;
 const STILL_TURNS = 20;
 /** Only what a commit says is to be seen: the test calls `reconcile` after each one, and looks by itself only in case that was lost. */
 const POLL_INTERVAL_MS = 2_000;
+/** A policy that refuses what other managers want, too. */
+const FEW_OF_BOUNDED = 'few-of-bounded';
 const NOTHING_SAID: Said = {
   typo: { what: undefined, placement: '' },
   refused: NOTHING_BESIDE.refused,
@@ -74,6 +86,8 @@ export interface HistoryOptions {
   readonly seed: number;
   /** The budget lets everything go. */
   readonly isOpen: boolean;
+  /** The hub refuses and changes placements with a label. */
+  readonly hasAdmission: boolean;
   /** The hub has no agents: its controller writes the status that Git records. */
   readonly isEmbedded: boolean;
   /** The controller follows the repository as two sources. */
@@ -122,14 +136,15 @@ export class History {
   readonly #sources: readonly string[];
   readonly #lives: Lives;
   readonly #isEmbedded: boolean;
+  readonly #closes: (() => Promise<void>)[] = [];
   #state: State;
   #before: Outcome | undefined;
   /** Placements that the last commit released. */
   #released: ReadonlySet<string> = new Set();
   /** Sources of which nothing is judged, because a file of the last commit cannot be read. */
   #suspended: ReadonlySet<string> = new Set();
-  /** Whether other managers own fields that Git may set. */
-  #hasOthers = false;
+  /** Whether the hub knows what no inventory has: other managers that own fields, or labels by which it refuses and changes. */
+  #knowsMore = false;
   /** The last plan. */
   #planned = '';
   /** When the hub followed the last commit, as far as it showed. */
@@ -175,6 +190,7 @@ export class History {
       ([, text]) => text !== undefined,
     );
     history.#repository.commit('main', Object.fromEntries(files));
+    if (options.hasAdmission) await history.#admit();
     await history.#lives.begin();
     // Works follow the decisions; a plan that begins before them would not know them.
     await history.#view.until(() => missing(history.#outcome()).length === 0, WAIT_MS);
@@ -185,6 +201,7 @@ export class History {
   async close(): Promise<void> {
     await this.#view.close();
     await this.#fleet.close();
+    for (const close of this.#closes) await close();
     this.#lives.remove();
     rmSync(this.#root, { recursive: true, force: true });
   }
@@ -194,6 +211,7 @@ export class History {
     if (beside.idlePlan === 'before') await this.#planIdle();
     this.#repository.branch('next', 'main');
     this.#state = stateAfter(this.#state, change, beside);
+    this.#knowsMore ||= Object.values(this.#state.admission).some((value) => value !== undefined);
     // The file as it was before still brings its release, and nobody but the controller knows whether that was used.
     const isReleased = this.#released.has(change.typo.placement);
     const { releases } = change;
@@ -289,7 +307,9 @@ export class History {
       later: [],
       applications: [],
     };
-    this.#expect(own, this.#planned).toEqual(empty);
+    const { waiting, notEvaluated } = plan;
+    const message = JSON.stringify({ waiting, notEvaluated, last: this.#planned, of: this.#seed });
+    this.#expect(own, message).toEqual(empty);
   }
 
   /** What there is before a commit: what the last plan said, after news from outside what came of it. */
@@ -428,8 +448,7 @@ export class History {
   async #plan(number: number): Promise<Plan> {
     const { kubeconfig } = this.#fleet.hub;
     const plan = await this.#planOn('next', '--kubeconfig', kubeconfig);
-    // Without a hub to ask, a plan does not know what other managers own.
-    if (number % INVENTORY_EVERY !== 0 || this.#hasOthers) return plan;
+    if (number % INVENTORY_EVERY !== 0 || this.#knowsMore) return plan;
     const inventory = join(this.#root, 'inventory.json');
     const fromInventory = async (): Promise<Plan> => {
       await this.#fleet.berth('snapshot', '--kubeconfig', kubeconfig, '--file', inventory);
@@ -517,15 +536,35 @@ export class History {
     return isLater || isDeepStrictEqual(found, planned);
   }
 
+  /** What `bounded`, `kept` and `capped` mean. */
+  async #admit(): Promise<void> {
+    const { api, kubeconfig } = this.#fleet.hub;
+    const hub: AnsweringHub = {
+      ...{ api, kubeconfig, dataDir: this.#root, settled: async () => undefined },
+      atEnd: (close) => void this.#closes.push(close),
+    };
+    const not = (object: string, value: string): string =>
+      `!has(${object}.metadata.labels) || !('${ADMISSION_LABEL}' in ${object}.metadata.labels) || ${object}.metadata.labels['${ADMISSION_LABEL}'] != '${value}'`;
+    const few = 'has(object.spec.numberOfClusters) && object.spec.numberOfClusters <= 2';
+    await forbid(hub, FEW_OF_BOUNDED, '*', `object == null || ${not('object', 'bounded')} || (${few})`);
+    await forbid(hub, 'keep-kept', 'DELETE', not('oldObject', 'kept'));
+    const rule = { resource: 'placements', operations: ['CREATE', 'UPDATE'] };
+    await hook(hub, 'MutatingWebhookConfiguration', rule, (object) =>
+      object.metadata.labels?.[ADMISSION_LABEL] === 'capped' ? capped(object) : { allowed: true },
+    );
+  }
+
   /** Another manager takes fields of objects that exist. */
   async #writeAsOthers({ scaled, labelled }: Beside): Promise<void> {
-    this.#hasOthers ||= scaled !== undefined || labelled !== undefined;
+    this.#knowsMore ||= scaled !== undefined || labelled !== undefined;
     const { api } = this.#fleet.hub;
     const write = async (kind: KindInfo, metadata: ObjectMeta, spec: object, by: string): Promise<void> => {
       const { name, namespace = '' } = metadata;
       if ((await api.get(kind, { name, namespace })) === undefined) return;
       const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...spec };
-      await api.apply(kind, object, { fieldManager: by, force: true });
+      await api.apply(kind, object, { fieldManager: by, force: true }).catch((error: unknown) => {
+        if (!errorText(error).includes(FEW_OF_BOUNDED)) throw error;
+      });
     };
     if (scaled !== undefined) {
       const metadata = { name: scaled.placement, namespace: 'team-a' };
