@@ -115,7 +115,7 @@ export function planFutures(
   const settling = isAsWithMerge
     ? hubWithBase
     : withoutMerge({ ...input, hub: aloneHub }, dueOnly ?? NOTHING_LEFT, decisions);
-  const judges = judgesOf(input, declared);
+  const judges = judgesOf(input, { before: hubWithBase.placements, after: merged.placements });
   const withoutJudge = judges(base, decisions, recorded(input));
   const without = decider.transition(settling, (key, result) => withoutJudge.outcomeOf(key, result));
   const { decisions: settled } = without.snapshot;
@@ -226,12 +226,13 @@ function recorded({ recordsOf }: Pick<ContentPlanInput, 'recordsOf'>): Earlier {
   return { recordsAfter: (key) => recordsOf?.(key) ?? [], approvalAfter: () => 'none' };
 }
 
+/** @param placements as the hub has them before the merge and after it */
 function judgesOf(
   { base, now, hub, budgetOf }: ContentPlanInput,
-  declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>,
+  placements: Readonly<Record<'before' | 'after', Snapshot['placements']>>,
 ): MakeJudge {
   const placementsOf = (end: ContentPlanInput['head']): Snapshot['placements'] =>
-    (end === base ? declared.base : declared.head).placements;
+    end === base ? placements.before : placements.after;
   return (end, decisions, earlier, at) =>
     new PlanJudge({
       base: { approvals: approvalsIn(base.fleet), placements: placementsOf(base) },

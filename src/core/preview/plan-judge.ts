@@ -13,18 +13,19 @@ import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/rem
 import { listedClusters } from '../publish/pages/decision-page.ts';
 import { type CountedRecord, stateFromRecords } from '../publish/record/state-from-records.ts';
 
-/** One side of a merge, as declared in Git. */
-export interface GitRevision {
+/** One side of a merge. */
+export interface JudgedSide {
   /** Of each source, in the same order on both sides. */
   readonly approvals: readonly Approvals[];
+  /** As the hub has them, as far as that is known; otherwise as Git declares them. */
   readonly placements: readonly Placement[];
   /** The full commit id, if known. */
   readonly commit?: string | undefined;
 }
 
 export interface PlanJudgeOptions {
-  readonly base: GitRevision;
-  readonly head: GitRevision;
+  readonly base: JudgedSide;
+  readonly head: JudgedSide;
   /** The objects on the hub now; absent without a hub. */
   readonly live: readonly Placement[];
   /** By `namespace/name`: the clusters that are published now. */

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
+import { planContents } from '../../../src/controllers/previews/plan-contents.ts';
+import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
+import type { CompactRecord } from '../../../src/core/publish/record/compact-record.ts';
+import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { sha256 } from '@berth/runtime/sha256';
+
+const NOW = '2026-03-01T12:00:00Z';
+const OCM = 'cluster.open-cluster-management.io';
+const CLUSTERS = ['c1', 'c2', 'c3', 'c4'];
+const fleet = [
+  ...CLUSTERS.map(
+    (name) => `apiVersion: ${OCM}/v1
+kind: ManagedCluster
+metadata: {name: ${name}, labels: {${OCM}/clusterset: all}}
+`,
+  ),
+  `apiVersion: ${OCM}/v1beta2
+kind: ManagedClusterSet
+metadata: {name: all}
+---
+apiVersion: ${OCM}/v1beta2
+kind: ManagedClusterSetBinding
+metadata: {name: all, namespace: shop}
+spec: {clusterSet: all}
+status: {conditions: [{type: Bound, status: "True"}]}
+`,
+];
+const web = (labels: string, count = 4) => `apiVersion: ${OCM}/v1beta1
+kind: Placement
+metadata: {name: web, namespace: shop, labels: {${labels}}, annotations: {berth.dev/removal-budget: 50%}}
+spec: {numberOfClusters: ${count}}
+`;
+const pages = `apiVersion: ${OCM}/v1beta1
+kind: PlacementDecision
+metadata: {name: web-decision-1, namespace: shop, labels: {${OCM}/placement: web}}
+status: {decisions: [${CLUSTERS.map((clusterName) => `{clusterName: ${clusterName}, reason: ""}`).join(', ')}]}
+`;
+const objectsOf = (...documents: string[]) =>
+  parseManifests({ file: 'f.yaml', text: documents.join('---\n') }).manifests;
+const objectOf = (text: string) => objectsOf(text)[0]?.object as KubeObject;
+
+it('a spec that the hub changes when a label is set is a changed one, and its earlier removals do not count', () => {
+  const read = snapshotOfObjects(objectsOf(...fleet, web(''), pages), { now: NOW });
+  const [placement] = read.placements as readonly [Placement];
+  const live = {
+    ...placement,
+    metadata: { ...placement.metadata, creationTimestamp: '2026-03-01T00:00:00Z' },
+  };
+  const hub = { ...read, placements: [live] };
+  const record = {
+    ...{ hash: 'r', placement: 'shop/web', publishedAt: '2026-03-01T11:58:00Z', released: null },
+    ...{ spec: specHash(sha256, live), removed: { count: 2, names: [] } },
+  } as unknown as CompactRecord;
+  const planned = (head: string, after: ReadonlyMap<string, KubeObject>) =>
+    planContents({
+      base: { fleet: { objects: objectsOf(...fleet, web('')) }, end: { name: 'main', commit: 'a' } },
+      head: { fleet: { objects: objectsOf(...fleet, head) }, end: { name: 'head', commit: 'b' } },
+      ...{ now: NOW, hub, held: { before: new Map(), after } },
+      recordsOf: () => [record],
+    }).plan.placements;
+  const capped = new Map([['Placement shop/web', objectOf(web('size: small', 2))]]);
+  const [by] = planned(web('size: small'), capped);
+  expect(by).toMatchObject({ removed: [{ cluster: 'c3' }, { cluster: 'c4' }] });
+  expect(by?.held).toBeUndefined();
+});
