@@ -161,7 +161,8 @@ export async function judgeDeletions(
     members,
     isTransferred: (identity: string) => ofOtherSources.has(identity),
   };
-  const returning = returningObjects(base.objects, head.objects, left);
+  const returning =
+    left.length === 0 ? [] : returningObjects(base.objects, acceptedOf(head.objects, context.held), left);
   const undeclared = undeclaredMembers(known);
   const computed = await computeLosses(departuresOf(undeclared).deleted, returning, context);
   const kinds = await unservedKinds(head.objects, hub);
@@ -208,6 +209,13 @@ export async function judgeDeletions(
     ...(plan.remedy !== undefined && { remedy: plan.remedy }),
   };
   return { ...nothing, held, deleted, notEvaluated };
+}
+
+/** Without those that the hub refuses, and that it has from before. */
+function acceptedOf(objects: readonly SourceObject[], held: HeldOnHub | undefined): readonly SourceObject[] {
+  if (held === undefined) return objects;
+  const accepted = new Set(held.head.map(({ object }) => identityOf(object)));
+  return objects.filter(({ object }) => accepted.has(identityOf(object)));
 }
 
 /** Nothing of the source is judged: what was held before stays held. */

@@ -349,6 +349,19 @@ export const SCENARIOS: readonly Scenario[] = [
     says: ['blue take away 3 of 3 clusters of Placement team-a/web'],
   },
   {
+    name: 'the deletion of a set whose placement had a held deletion, and comes back with an error',
+    earlier: [
+      { 'blue.yaml': BLUE, 'web.yaml': one('web', { clusterSets: ['blue'], numberOfClusters: 3 }) },
+      { 'web.yaml': undefined },
+    ],
+    files: {
+      'blue.yaml': undefined,
+      'web.yaml': `${one('web', { clusterSets: ['blue'], numberOfClusters: 3 })}  zone: a\n`,
+    },
+    code: 1,
+    says: ['blue take away 3 of 3 clusters of Placement team-a/web'],
+  },
+  {
     name: 'another object beside one that the hub refused before',
     earlier: [{ 'web.yaml': one('web', { numberOfClusters: 5 }).replace('spec:\n', 'spec:\n  zone: a\n') }],
     files: { 'batch.yaml': one('batch', { numberOfClusters: 2 }) },
