@@ -135,7 +135,8 @@ export class History {
   /** Their names. */
   readonly #sources: readonly string[];
   readonly #lives: Lives;
-  readonly #isEmbedded: boolean;
+  /** What a plan has to know of the controller, which announces nothing here. */
+  readonly #flags: readonly string[];
   readonly #closes: (() => Promise<void>)[] = [];
   #state: State;
   #before: Outcome | undefined;
@@ -160,7 +161,6 @@ export class History {
     this.#repository = new CommitWriter(fleet.git.path);
     this.#expect = expect;
     this.#seed = seed;
-    this.#isEmbedded = isEmbedded;
     this.#state = isEmbedded ? { ...START, recorded: {} } : START;
     const url = fleet.git.path;
     const sources = isDivided
@@ -168,12 +168,12 @@ export class History {
       : [{ name: 'fleet', url }];
     this.#sources = sources.map(({ name }) => name);
     this.#settings = join(this.#root, 'settings.yaml');
-    const planned = sources.map((source) => ({
-      ...source,
-      kinds: ['*'],
-      ...(isOpen && { removalBudget: '100%' }),
-    }));
-    writeFileSync(this.#settings, yaml({ sources: planned }));
+    writeFileSync(this.#settings, yaml({ sources: sources.map((source) => ({ ...source, kinds: ['*'] })) }));
+    this.#flags = [
+      ...(isEmbedded ? ['--embedded'] : []),
+      ...(isOpen ? ['--removal-budget', '100%'] : []),
+      ...this.#sources.flatMap((name) => ['--source', name]),
+    ];
     this.#lives = new Lives(fleet, {
       sources: sources.map((source) => ({ ...source, ref: { type: 'branch', name: 'main' } as const })),
       pollIntervalMs: POLL_INTERVAL_MS,
@@ -480,11 +480,7 @@ export class History {
       '--config',
       this.#settings,
     ];
-    const { stdout, stderr } = await this.#fleet.berth(
-      ...words,
-      ...(this.#isEmbedded ? ['--embedded'] : []),
-      ...this.#sources.flatMap((name) => ['--source', name]),
-    );
+    const { stdout, stderr } = await this.#fleet.berth(...words, ...this.#flags);
     if (stdout === '') throw new Error(stderr);
     return JSON.parse(stdout) as Plan;
   }
