@@ -24,7 +24,7 @@ import {
 import { type HistoryView, type PlacementView, placementView } from '../../core/dashboard/placement-view.ts';
 import { seesAll, seesNamespace, type Sight, visibleClusters } from '../../core/dashboard/sight.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
-import { RECORDS_NAME, recordsOf } from '../../core/publish/record/compact-record.ts';
+import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/record/compact-record.ts';
 import { movedStep } from '../../core/timeline/decision-steps.ts';
 import { inOrder, stepsOf, type TimelineStep } from '../../core/timeline/timeline-step.ts';
 import { workRow } from '../../core/work/describe-work.ts';
@@ -70,16 +70,7 @@ export class DashboardReader {
 
   /** @returns undefined if there is no such placement, or the viewer may not see it */
   placement(ref: PlacementRef, sight: Sight): PlacementView | undefined {
-    const alone = this.#snapshotOf(ref, sight);
-    const [placement] = alone?.placements ?? [];
-    if (alone === undefined || placement === undefined) return undefined;
-    const { explanation } = explainInSnapshot(alone, ref, this.#options);
-    const published = this.#publishedOf(`${ref.namespace}/${ref.name}`);
-    return placementView(
-      explanation as PlacementExplanation,
-      { placement, published, now: alone.now },
-      { sight, isVisible: visibleClusters(alone, sight) },
-    );
+    return this.#explained(ref, sight)?.view;
   }
 
   /** Why the placement selects the cluster or not. @returns undefined as `placement` */
@@ -105,24 +96,18 @@ export class DashboardReader {
       open,
     }: { readonly isVisible: (cluster: string) => boolean; readonly open: readonly OpenPlan[] },
   ): Promise<ApplicationPlace | undefined> {
-    const sight = { namespaces: new Set([ref.namespace]), allClusters: false };
-    const [alone, view] = [this.#snapshotOf(ref, sight), this.placement(ref, sight)];
-    if (alone === undefined || view === undefined) return undefined;
-    const explained = (asked: object) => explainInSnapshot(alone, ref, { ...this.#options, ...asked });
-    const facts = {
-      ...{ view, open, records: (await this.history(ref, sight))?.records ?? [] },
-      explanation: explained({}).explanation as PlacementExplanation,
-      pair: explained({ cluster }).explanation as PairExplanation,
-    };
-    return applicationPlace(facts, isVisible);
+    const found = this.#explained(ref, { namespaces: new Set([ref.namespace]), allClusters: false });
+    if (found === undefined) return undefined;
+    const { explanation: pair } = explainInSnapshot(found.alone, ref, { ...this.#options, cluster });
+    const records = (await this.#recordsOf(ref)).toReversed();
+    return applicationPlace({ ...found, open, records, pair: pair as PairExplanation }, isVisible);
   }
 
   /** @returns undefined as `placement` */
-  async history({ namespace, name }: PlacementRef, sight: Sight): Promise<HistoryView | undefined> {
-    if (!seesNamespace(sight, namespace)) return undefined;
-    const key = `${namespace}/${name}`;
-    const object = await this.#options.api.get(CONFIG_MAP, { namespace, name: RECORDS_NAME });
-    const records = recordsOf(dataOf(object)).filter(({ placement }) => placement === key);
+  async history(ref: PlacementRef, sight: Sight): Promise<HistoryView | undefined> {
+    if (!seesNamespace(sight, ref.namespace)) return undefined;
+    const key = `${ref.namespace}/${ref.name}`;
+    const records = await this.#recordsOf(ref);
     const clusters = new Set(records.flatMap(({ added, removed }) => [...added.names, ...removed.names]));
     const steps = stepsOf(key, await this.#options.timeline.read(), clusters);
     const own = sight.allClusters ? steps : steps.filter(({ placement }) => placement === key);
@@ -176,6 +161,23 @@ export class DashboardReader {
 
   #snapshot(): Snapshot {
     return this.#options.inventory.snapshot();
+  }
+
+  #explained(ref: PlacementRef, sight: Sight) {
+    const alone = this.#snapshotOf(ref, sight);
+    const [placement] = alone?.placements ?? [];
+    if (alone === undefined || placement === undefined) return undefined;
+    const explanation = explainInSnapshot(alone, ref, this.#options).explanation as PlacementExplanation;
+    const published = this.#publishedOf(`${ref.namespace}/${ref.name}`);
+    const facts = { placement, published, now: alone.now };
+    const view = placementView(explanation, facts, { sight, isVisible: visibleClusters(alone, sight) });
+    return { alone, explanation, view };
+  }
+
+  /** The oldest first. */
+  async #recordsOf({ namespace, name }: PlacementRef): Promise<readonly CompactRecord[]> {
+    const object = await this.#options.api.get(CONFIG_MAP, { namespace, name: RECORDS_NAME });
+    return recordsOf(dataOf(object)).filter(({ placement }) => placement === `${namespace}/${name}`);
   }
 
   /** The hub with one placement to decide; the published decisions of the others count as they are. */
