@@ -30,14 +30,8 @@ export const GENERATOR_ACCOUNTS = ['argocd-applicationset-controller', 'argocd-s
  */
 export function argoConnectionObjects(connection: ArgoConnection): readonly KubeObject[] {
   const { namespace, name, baseUrl, token } = connection;
-  const inArgo = (apiVersion: string, kind: string, objectName: string, rest: object): KubeObject => ({
-    apiVersion,
-    kind,
-    metadata: { name: objectName, namespace },
-    ...rest,
-  });
+  const inArgo = objectsIn(namespace);
   const secret = inArgo('v1', 'Secret', secretName(name), { stringData: { [TOKEN_KEY]: token } });
-  const labels = { 'app.kubernetes.io/part-of': 'argocd' };
   const rules = [
     {
       apiGroups: [PLACEMENT_DECISION.group],
@@ -53,7 +47,7 @@ export function argoConnectionObjects(connection: ArgoConnection): readonly Kube
         requestTimeout: String(REQUEST_TIMEOUT_SECONDS),
       },
     }),
-    ...(token === undefined ? [] : [{ ...secret, metadata: { ...secret.metadata, labels } }]),
+    ...(token === undefined ? [] : [labelled(secret)]),
     inArgo('v1', 'ConfigMap', DECISIONS_CONFIG, { data: DECISIONS_GENERATOR }),
     inArgo(`${RBAC_GROUP}/v1`, 'Role', READER_ROLE, { rules }),
     inArgo(`${RBAC_GROUP}/v1`, 'RoleBinding', READER_ROLE, {
@@ -66,6 +60,61 @@ export function argoConnectionObjects(connection: ArgoConnection): readonly Kube
     }),
   ];
 }
+
+/**
+ * What lets the pages of Argo CD ask Berth: a Secret, and fields in objects that Argo CD has (docs/argocd-extension.md).
+ * Source: argo-cd 3.6 docs/developer-guide/extensions, argocd-extension-installer 0.0.9.
+ * @param connection with an address without a path, since the proxy of Argo CD leaves it out
+ */
+export function argoExtensionObjects(
+  connection: ArgoConnection & { readonly token: string },
+): readonly KubeObject[] {
+  const { namespace, name, baseUrl, token } = connection;
+  const secret = `${name}-extension`;
+  const inArgo = objectsIn(namespace);
+  const backend = { url: baseUrl, headers: [{ name: 'Authorization', value: `$${secret}:authorization` }] };
+  const files = `${baseUrl.replace(/\/$/, '')}/argocd/extension`;
+  const env = {
+    ...{ EXTENSION_NAME: 'berth', EXTENSION_URL: `${files}.tar.gz` },
+    EXTENSION_CHECKSUM_URL: `${files}_checksums.txt`,
+    // Argo CD starts without the extension while Berth does not answer.
+    IGNORE_FAILURE: 'true',
+  };
+  const volumeMounts = [{ name: 'extensions', mountPath: '/tmp/extensions/' }];
+  const installer = {
+    ...{ name: 'extension-berth', image: INSTALLER, volumeMounts },
+    env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
+    securityContext: { runAsUser: 1000, allowPrivilegeEscalation: false },
+  };
+  const pod = {
+    initContainers: [installer],
+    containers: [{ name: 'argocd-server', volumeMounts }],
+    volumes: [{ name: 'extensions', emptyDir: {} }],
+  };
+  return [
+    labelled(inArgo('v1', 'Secret', secret, { stringData: { authorization: `Bearer ${token}` } })),
+    inArgo('v1', 'ConfigMap', 'argocd-cmd-params-cm', { data: { 'server.enable.proxy.extension': 'true' } }),
+    inArgo('v1', 'ConfigMap', 'argocd-cm', {
+      data: { 'extension.config.berth': JSON.stringify({ services: [backend] }) },
+    }),
+    inArgo('apps/v1', 'Deployment', 'argocd-server', { spec: { template: { spec: pod } } }),
+  ];
+}
+
+function objectsIn(namespace: string) {
+  return (apiVersion: string, kind: string, name: string, rest: object): KubeObject => ({
+    ...{ apiVersion, kind, metadata: { name, namespace } },
+    ...rest,
+  });
+}
+
+/** Argo CD reads only such Secrets. */
+function labelled(secret: KubeObject): KubeObject {
+  const labels = { 'app.kubernetes.io/part-of': 'argocd' };
+  return { ...secret, metadata: { ...secret.metadata, labels } };
+}
+
+const INSTALLER = 'quay.io/argoprojlabs/argocd-extension-installer:v0.0.9';
 
 /** Settings of the cluster decision resource generator for PlacementDecisions. */
 export const DECISIONS_GENERATOR = {

@@ -13,10 +13,6 @@ const CONTROLLER = join(DIR, '../../deploy/kustomize/beside-ocm');
 const readAt = (file: string) => parseManifests({ file, text: readFileSync(file, 'utf8') });
 const read = (file: string) => readAt(join(DIR, file));
 
-interface Backends {
-  readonly services: readonly { readonly url: string; readonly headers: readonly object[] }[];
-}
-
 describe('plugin manifests', () => {
   const files = readdirSync(ALL, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.yaml'),
@@ -60,20 +56,6 @@ describe('plugin manifests', () => {
       token: 'REPLACE-WITH-openssl-rand-hex-32',
     });
     expect(read('argocd.yaml').manifests.map(({ object }) => object)).toEqual(objects);
-  });
-
-  it('argocd-extension.yaml names what is there', () => {
-    const [secret, , config, server] = read('argocd-extension.yaml').manifests.map(({ object }) => object);
-    const [backend] = (
-      parse((config?.['data'] as Record<string, string>)['extension.config.berth'] ?? '') as Backends
-    ).services;
-    expect(backend?.headers).toEqual([
-      { name: 'Authorization', value: `$${secret?.metadata.name}:authorization` },
-    ]);
-    expect(secret?.['stringData']).toEqual({ authorization: 'Bearer REPLACE-WITH-openssl-rand-hex-32' });
-    const text = JSON.stringify(server);
-    for (const file of ['extension.tar.gz', 'extension_checksums.txt'])
-      expect(text).toContain(`${backend?.url}/argocd/${file}`);
   });
 
   it('basic-pull has the definition of the report that berth argocd install --report-crd writes', () => {

@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argoExtensionObjects } from '../../../plugin/install/argo-connection.ts';
 import { headersOf, openArgocdFleet } from '../../app/serve/dashboard/argocd-fleet.ts';
 import type { PreviewedFleet } from '../../app/serve/previews/previewed-fleet.ts';
 import { installedScript } from '../../e2e/argocd-page.ts';
@@ -25,16 +27,20 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('Argo CD’s own server 
   beforeAll(async () => {
     argo = await openArgocdFleet();
     const { api, kubeconfig } = argo.fleet.hub;
-    const headers = [{ name: 'Authorization', value: '$berth-extension:authorization' }];
-    const backend = JSON.stringify({ services: [{ url: argo.url, headers }] });
-    const authorization = 'Bearer a-token-of-this-test';
+    const connection = {
+      namespace: 'argocd',
+      name: 'berth',
+      baseUrl: argo.url,
+      token: 'a-token-of-this-test',
+    };
+    const [secret, , settings] = argoExtensionObjects(connection);
     await api.create(
-      CONFIG_MAP,
-      inArgo('v1', 'ConfigMap', 'argocd-cm', { data: { 'extension.config.berth': backend } }),
+      SECRET,
+      inArgo('v1', 'Secret', 'argocd-secret', { stringData: { 'server.secretkey': 'x' } }),
     );
-    const secrets = { 'argocd-secret': { 'server.secretkey': 'x' }, 'berth-extension': { authorization } };
-    for (const [name, stringData] of Object.entries(secrets))
-      await api.create(SECRET, inArgo('v1', 'Secret', name, { stringData }));
+    await api.create(SECRET, secret as KubeObject);
+    const { data } = settings as KubeObject & { readonly data: object };
+    await api.create(CONFIG_MAP, inArgo('v1', 'ConfigMap', 'argocd-cm', { data }));
     for (const name of ['c1', 'c2']) await api.create(SECRET, clusterSecret(name));
     for (const [kind, object] of SERVER_RIGHTS) await api.create(kind, object);
     mkdirSync(own, { recursive: true });

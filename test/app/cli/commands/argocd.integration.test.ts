@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { runCli } from '../../../../src/app/cli/program.ts';
 import { kind } from '@berth/kube/model/kinds';
-import { NAMESPACE, SECRET } from '@berth/kube/model/kinds';
+import { CONFIG_MAP, DEPLOYMENT, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
 import { crd } from '../../../interop/argocd-objects.ts';
 import { APPLICATION_SET } from '../../../../src/core/argocd/argocd-kinds.ts';
@@ -14,6 +14,8 @@ import { makeCliIo } from '../../cli-harness.ts';
 
 const CRD = kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'Cluster');
 const URL = 'http://127.0.0.1:1';
+
+type Data = KubeObject & { readonly data: Readonly<Record<string, string>> };
 
 describe('berth argocd', () => {
   let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
@@ -95,6 +97,55 @@ describe('berth argocd', () => {
     expect(again.stdout).toContain(
       'the hub already serves MulticlusterApplicationSetReport (apps.open-cluster-management.io/v1alpha1)',
     );
+  });
+
+  it('install --extension adds to what Argo CD has, with the token that is there', async () => {
+    const entry = { app: 'argocd-server' };
+    const labels = { metadata: { labels: entry } };
+    const volumeMounts = [{ name: 'tmp', mountPath: '/tmp' }];
+    const spec = {
+      containers: [{ name: 'argocd-server', image: 'argocd', volumeMounts }],
+      volumes: [{ name: 'tmp', emptyDir: {} }],
+    };
+    await hub.api.create(DEPLOYMENT, {
+      ...{
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { namespace: 'argocd', name: 'argocd-server' },
+      },
+      spec: { selector: { matchLabels: entry }, template: { ...labels, spec } },
+    });
+    const data = { url: 'https://argocd.example' };
+    await hub.api.create(CONFIG_MAP, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'argocd', name: 'argocd-cm' },
+      data,
+    });
+    const args = ['install', '--url', URL, '--name', 'pages', '--extension'];
+    const first = await onHub(...args);
+    expect(parse(first.stdout.slice(first.stdout.indexOf('tokens:')))).toMatchObject({
+      tokens: [{ name: 'argocd-pages', scopes: ['plugin', 'extension'] }],
+    });
+    expect((await onHub(...args)).stdout).toContain('add scopes: [plugin, extension]');
+    const read = async (of: typeof SECRET, name: string) =>
+      (await hub.api.get(of, { namespace: 'argocd', name })) as Data;
+    const text = (value = '') => Buffer.from(value, 'base64').toString();
+    const token = text((await read(SECRET, 'pages-plugin')).data['token']);
+    expect(text((await read(SECRET, 'pages-extension')).data['authorization'])).toBe(`Bearer ${token}`);
+    const { data: settings } = await read(CONFIG_MAP, 'argocd-cm');
+    expect(settings['url']).toBe('https://argocd.example');
+    expect(settings['extension.config.berth']).toContain('$pages-extension:authorization');
+    const server = JSON.stringify(await read(DEPLOYMENT, 'argocd-server'));
+    for (const part of [
+      '"image":"argocd"',
+      `${URL}/argocd/extension.tar.gz`,
+      '"mountPath":"/tmp"',
+      '"mountPath":"/tmp/extensions/"',
+    ])
+      expect(server).toContain(part);
+    const bound = await berth('install', '--url', `${URL}/namespaces/a`, '--extension', '--dry-run');
+    expect(bound.stderr).toContain('an address without a path');
   });
 
   it('install writes the entry of a token that it makes into a new file, and spoils none that is there', async () => {

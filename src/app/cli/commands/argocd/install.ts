@@ -1,9 +1,14 @@
-import { argoConnectionObjects, secretName } from '../../../../../plugin/install/argo-connection.ts';
+import {
+  argoConnectionObjects,
+  argoExtensionObjects,
+  secretName,
+} from '../../../../../plugin/install/argo-connection.ts';
 import { APPLICATION_SET_REPORT, GITOPS_CLUSTERS } from '../../../../core/argocd/argocd-kinds.ts';
 import {
   apiVersionOf,
   CONFIG_MAP,
   CUSTOM_RESOURCE_DEFINITION,
+  DEPLOYMENT,
   ROLE,
   ROLE_BINDING,
   SECRET,
@@ -25,10 +30,11 @@ interface InstallFlags extends ArgocdFlags {
   readonly placementNamespace: readonly string[];
   readonly gitopsClusterCrd: boolean;
   readonly reportCrd: boolean;
+  readonly extension: boolean;
   readonly dryRun: boolean;
 }
 
-const KINDS: readonly KindInfo[] = [CONFIG_MAP, SECRET, ROLE, ROLE_BINDING];
+const KINDS: readonly KindInfo[] = [CONFIG_MAP, SECRET, ROLE, ROLE_BINDING, DEPLOYMENT];
 const FIELD_MANAGER = 'berth-argocd-install';
 const PLACEHOLDER = 'REPLACE-WITH-openssl-rand-hex-32';
 
@@ -39,6 +45,8 @@ token stays. Otherwise the command creates one, and prints its entry for the tok
 --gitops-cluster-crd adds the definition of GitOpsCluster, v1beta1 and v1alpha1, for
 berth serve --argocd-cluster-secrets. --report-crd adds that of MulticlusterApplicationSetReport, which
 berth serve --argocd-pull writes. A hub that already serves the kind, such as an embedded hub, keeps its own definition.
+--extension makes the pages of Argo CD say why Applications are where they are: a Secret, and fields in argocd-cm,
+argocd-cmd-params-cm and the Deployment argocd-server, which starts again (docs/argocd-extension.md).
 
 Exit codes: 0 written or printed, 1 error.
 
@@ -48,6 +56,7 @@ Examples:
   berth argocd install --url https://berth.example.org --token-file token --dry-run | kubectl apply -f -
   berth argocd install --url http://192.0.2.10:8080 --token-entry tokens.yaml   # then run berth serve --token-file tokens.yaml
   berth argocd install --url https://berth.berth-system.svc:8443 --gitops-cluster-crd --report-crd
+  berth argocd install --url https://berth.berth-system.svc:8443 --extension   # then run berth serve --argocd-extension
 `;
 
 export const argocdInstallCommand: CliCommand = {
@@ -75,6 +84,7 @@ export const argocdInstallCommand: CliCommand = {
         'also write the definition of MulticlusterApplicationSetReport if the hub lacks it',
         false,
       )
+      .option('--extension', 'also install the extension of the pages of Argo CD', false)
       .option('--dry-run', 'print the manifests and write nothing', false);
     addArgocdFlags(command)
       .addHelpText('after', HELP)
@@ -84,27 +94,46 @@ export const argocdInstallCommand: CliCommand = {
 
 async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
   const { argocdNamespace: namespace, name, url } = flags;
-  const baseUrl = checkedUrl(url);
+  const baseUrl = checkedUrl(url, flags.extension);
   const givenToken = flags.tokenFile === undefined ? undefined : await readToken(flags.tokenFile);
   if (flags.dryRun) {
-    const connection = argoConnectionObjects({ namespace, name, baseUrl, token: givenToken ?? PLACEHOLDER });
-    const objects = [...(await wantedCrds(flags)).map(({ crd }) => crd), ...connection];
+    const connection = { namespace, name, baseUrl, token: givenToken ?? PLACEHOLDER };
+    const objects = [
+      ...(await wantedCrds(flags)).map(({ crd }) => crd),
+      ...argoConnectionObjects(connection),
+      ...(flags.extension ? argoExtensionObjects(connection) : []),
+    ];
     const texts = await Promise.all(objects.map((object) => renderDocument(object, 'yaml')));
     io.stdout.write(texts.join('---\n'));
     return 0;
   }
   await withHub(io, flags, async (hub) => {
     for (const wanted of await wantedCrds(flags)) await writeCrd(hub, io, wanted);
-    const hasSecret = (await hub.get(SECRET, { namespace, name: secretName(name) })) !== undefined;
-    const newToken = givenToken === undefined && !hasSecret ? await makeToken() : undefined;
+    const secret = await hub.get(SECRET, { namespace, name: secretName(name) });
+    const newToken = givenToken === undefined && secret === undefined ? await makeToken() : undefined;
     if (newToken !== undefined && flags.tokenEntry !== undefined)
       await writeNew(flags.tokenEntry, await entryOf(newToken, flags));
-    const objects = argoConnectionObjects({ namespace, name, baseUrl, token: givenToken ?? newToken });
+    const connection = { namespace, name, baseUrl, token: givenToken ?? newToken };
+    const objects = [
+      ...argoConnectionObjects(connection),
+      ...(flags.extension
+        ? argoExtensionObjects({ ...connection, token: connection.token ?? tokenOf(secret) })
+        : []),
+    ];
     for (const object of objects) await write(hub, object, io);
+    if (flags.extension && newToken === undefined) io.stdout.write(SCOPE_MESSAGE);
     if (newToken !== undefined) io.stdout.write(await newTokenMessage(newToken, flags));
     else if (flags.tokenEntry !== undefined) io.stdout.write(noEntryMessage(flags));
   });
   return 0;
+}
+
+const SCOPE_MESSAGE =
+  'The token stays: add scopes: [plugin, extension] to its entry in the token file of berth serve.\n';
+
+function tokenOf(secret: KubeObject | undefined): string {
+  const { token = '' } = (secret?.['data'] ?? {}) as { readonly token?: string };
+  return Buffer.from(token, 'base64').toString('utf8');
 }
 
 async function write(hub: KubeApi, object: KubeObject, io: CliIo): Promise<void> {
@@ -182,7 +211,8 @@ async function writeNew(file: string, text: string): Promise<void> {
 async function entryOf(token: string, flags: InstallFlags): Promise<string> {
   const { sha256 } = await import('@berth/runtime/sha256');
   const namespaces = flags.placementNamespace.length === 0 ? ['*'] : flags.placementNamespace;
-  const entry = { name: `argocd-${flags.name}`, sha256: sha256(token), namespaces };
+  const scopes = flags.extension ? { scopes: ['plugin', 'extension'] } : {};
+  const entry = { name: `argocd-${flags.name}`, sha256: sha256(token), namespaces, ...scopes };
   return renderDocument({ tokens: [entry] }, 'yaml');
 }
 
@@ -201,7 +231,7 @@ async function readToken(file: string): Promise<string> {
   return token;
 }
 
-function checkedUrl(url: string): string {
+function checkedUrl(url: string, isForExtension: boolean): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search !== '')
     throw wrongValue(
@@ -209,5 +239,7 @@ function checkedUrl(url: string): string {
       url,
       'https://HOST:PORT, with a path if the token is bound to one, and without a query',
     );
+  if (isForExtension && parsed.pathname !== '/')
+    throw wrongValue('--url', url, 'an address without a path: the proxy of Argo CD leaves it out');
   return url;
 }
