@@ -39,4 +39,5 @@ export interface ForwardFlags extends ClusterFlags {
 
 export interface HealthFlags extends UserFlags {
   readonly clusters?: string;
+  readonly allowedIn: string;
 }

@@ -56,7 +56,7 @@ describe.skipIf(kubectl === undefined)('berth proxy', () => {
         await waitFor(async () => (await cli('health', ...as)).code === 0);
         const health = await cli('health', ...as);
         expect(health.stdout).toMatch(
-          /^CLUSTER +ANSWER +TUNNEL SINCE +ROUND TRIP +REQUEST\ncluster1 +v1\.\S+ +20\S+Z +[\d.]+ ms +\d+ ms\n$/,
+          /^CLUSTER +TUNNEL +ROUND TRIP +REQUEST +TOKEN +ALLOWED IN default\ncluster1 +\d+s +[\d.]+ ms +\d+ ms +write\n$/,
         );
         const other = await cli('health', ...as, '--clusters', 'cluster1,cluster9');
         expect([other.code, other.stdout]).toEqual([
