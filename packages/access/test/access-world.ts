@@ -105,7 +105,7 @@ export async function withAccess(
 
 type Program = NonNullable<NonNullable<Parameters<typeof withHub>[1]>['programs']>[string];
 
-async function addTo({ hub, clusters }: HubWorld, name: string): Promise<void> {
+export async function addTo({ hub, clusters }: HubWorld, name: string): Promise<void> {
   const cluster = clusters.get(name);
   if (cluster !== undefined) await namespace(cluster, 'open-cluster-management-agent-addon');
   await hub.create(MANAGED_CLUSTER_ADDON, {
