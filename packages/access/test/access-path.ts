@@ -14,6 +14,7 @@ import { onTestFinished } from 'vitest';
 import { ClusterEnd } from '../src/agent/cluster-end.ts';
 import type { TokenUser } from '@berth/kube/review-token';
 import type { ExposedService } from '../src/rules/exposed-services.ts';
+import { Callers } from '../src/server/ask-hub.ts';
 import { startUserServer } from '../src/server/user-server.ts';
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
@@ -29,11 +30,11 @@ async function material(name: string) {
 
 /**
  * The user server, the tunnel and the cluster's end before the API server of a kubeconfig.
- * @param users by their token
+ * @param users by their token, or who knows them
  */
 export async function openPath(
   config: KubeConfig,
-  users: Readonly<Record<string, TokenUser>>,
+  users: Readonly<Record<string, TokenUser>> | Callers,
   exposed: readonly ExposedService[] = [],
 ) {
   const tunnel = await startTunnelServer({
@@ -52,7 +53,7 @@ export async function openPath(
   });
   const server = await startUserServer({
     ...{ ...LOOPBACK, tls: await material(''), tunnel, log },
-    callers: { identify: async (token) => users[token] },
+    callers: users instanceof Callers ? users : { identify: async (token) => users[token] },
     clusters: { problemWith: async () => undefined },
     services: { list: async () => exposed },
   });

@@ -138,7 +138,8 @@ export async function bind(cluster: KubeApi, role: string, subject: object): Pro
   });
 }
 
-async function request(
+/** Asks as it is: nothing in the path is resolved. */
+export async function request(
   url: string,
   ca: string,
   { token, headers = {}, method = 'GET', body }: AskOptions = {},
