@@ -11,7 +11,12 @@ export function chartAccess(): string {
     publicUrl: '{{ .Values.proxy.publicUrl }}',
     agentAddress: '{{ .Values.proxy.agentAddress }}',
   };
-  const proxy = documentsOf(hubObjects({ ...PLACE, ...addresses }));
+  const replicas = '{{ .Values.proxy.replicas }}';
+  const proxy = documentsOf(hubObjects({ ...PLACE, ...addresses, replicas: 1 })).map((document) =>
+    document
+      .replace(/^( +)replicas: 1$/m, `$1replicas: ${replicas}`)
+      .replace(/^( +- '?--replicas'?\n +- )'1'$/m, `$1'${replicas}'`),
+  );
   const accounts = documentsOf(accountHubObjects(PLACE));
   const profiles = documentsOf(accountHubObjects({ ...PLACE, withProfiles: true }));
   const withProfiles = '.Values.accounts.clusterProfiles';

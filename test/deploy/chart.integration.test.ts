@@ -102,7 +102,9 @@ describe.skipIf(program === undefined)('the chart', () => {
   });
 
   it('has the managers of access to clusters as berth install hub-addon writes them', () => {
-    const addresses = { publicUrl: 'https://hub.example.org:9092', agentAddress: 'hub.example.org:8091' };
+    const addresses = {
+      ...{ publicUrl: 'https://hub.example.org:9092', agentAddress: 'hub.example.org:8091', replicas: 2 },
+    };
     const place = { namespace: 'berth-system', image: IMAGE };
     const before = new Set(renderChart(HELM, {}).map(titleOf));
     const values = {

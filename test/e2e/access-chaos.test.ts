@@ -34,11 +34,11 @@ it.skipIf(process.platform !== 'linux')(
           for (let kill = 0; kill < KILLS; kill += 1) {
             // fixed wait: the time of a kill
             await sleep(random() * 1_000);
-            // The last server lives long enough to show what it keeps.
+            // The last servers live long enough to show what they keep.
             const victim = oneOf(kill < KILLS / 2 ? ['server', 'agent', 'client'] : ['agent', 'client']);
             const name = oneOf(['cluster1', 'cluster2', 'cluster3']);
             const signal = random() < 0.75 ? 'SIGKILL' : 'SIGTERM';
-            if (victim === 'server') await access.restartServer(signal);
+            if (victim === 'server') await access.restartServer(oneOf([0, 1]), signal);
             else if (victim === 'agent') await access.restartAgent(name, signal);
             else {
               await access.endClient(name);
@@ -56,7 +56,7 @@ it.skipIf(process.platform !== 'linux')(
             .toBe(true);
           const counts = access.counts();
           console.log(
-            `${KILLS} kills: back after at most ${Math.round(Math.max(...times))} ms; the server grew by ` +
+            `${KILLS} kills: back after at most ${Math.round(Math.max(...times))} ms; the servers grew by ` +
               `${Math.round(grown / MIB)} MiB; open files ${String(before)} before, ${String(access.openFiles())} after; ` +
               `good and failed: ${JSON.stringify(counts)}`,
           );

@@ -14,6 +14,7 @@ import { forwardRequest, type Http1Incoming, onRequests } from '@berth/runtime/h
 import { listenAt } from '@berth/runtime/http/http-listener';
 import { expect } from 'vitest';
 import { accountToken, addTo, bind, namespace } from '../../packages/access/test/access-world.ts';
+import { openBalancer } from '../../packages/tunnel/test/tunnel-harness.ts';
 import { freePort } from '../interop/peers/free-port.ts';
 import { BerthProcess } from './berth-process.ts';
 
@@ -21,9 +22,19 @@ const SYSTEM = 'open-cluster-management-hub';
 const CLIENT = join(import.meta.dirname, 'access-client.mjs');
 const AS = { kind: 'User', name: 'cluster:hub:system:serviceaccount:default:alice' };
 
+interface Server {
+  /** Of its own, beside the one that leads to each in turn. */
+  readonly url: string;
+  readonly args: readonly string[];
+  process: BerthProcess;
+}
+
 type Counts = Readonly<Record<string, readonly [good: number, failed: number]>>;
 
-/** `berth proxy serve`, an agent for each cluster and their users, each a process that can be killed and started again. */
+/**
+ * Two processes of `berth proxy serve` behind one address, an agent for each cluster, and their users: each can be killed and started
+ * again.
+ */
 export class AccessProcesses {
   /** What clients saw that must never be. */
   readonly wrong: string[] = [];
@@ -34,8 +45,7 @@ export class AccessProcesses {
   readonly #clients = new Map<string, ChildProcess>();
   readonly #counts = new Map<number | undefined, Counts>();
   readonly #hangMs: number;
-  #serverArgs: readonly string[] = [];
-  #server: BerthProcess | undefined;
+  readonly #servers: Server[] = [];
   #url = '';
   #token = '';
   #ca = '';
@@ -55,13 +65,20 @@ export class AccessProcesses {
   async #open(): Promise<void> {
     const { hub, clusters, kubeconfigs, waitFor } = this.#world;
     await namespace(hub, SYSTEM);
-    const [users, agents] = [await freePort(), await freePort()];
-    this.#serverArgs = [
-      ...['proxy', 'serve', '--kubeconfig', kubeconfigs.hub, '--log-level', 'warn'],
-      ...['--listen', `127.0.0.1:${users}`, '--agent-listen', `127.0.0.1:${agents}`],
+    const [users, agents] = [
+      [await freePort(), await freePort()],
+      [await freePort(), await freePort()],
     ];
-    this.#url = `https://127.0.0.1:${users}`;
-    this.#server = new BerthProcess(this.#serverArgs);
+    const [userPort, agentPort] = [await openBalancer(users), await openBalancer(agents)];
+    this.#url = `https://127.0.0.1:${userPort}`;
+    for (const [at, port] of users.entries()) {
+      const args = [
+        ...['proxy', 'serve', '--kubeconfig', kubeconfigs.hub, '--log-level', 'warn', '--replicas', '2'],
+        ...['--listen', `127.0.0.1:${port}`, '--agent-listen', `127.0.0.1:${agents[at]}`],
+        ...['--public-url', this.#url, '--agent-address', `127.0.0.1:${agentPort}`],
+      ];
+      this.#servers.push({ url: `https://127.0.0.1:${port}`, args, process: new BerthProcess(args) });
+    }
     const config = await waitFor(() =>
       hub.get(CONFIG_MAP, { namespace: SYSTEM, name: 'cluster-proxy-user-server' }),
     );
@@ -125,9 +142,11 @@ export class AccessProcesses {
     return new BerthProcess(['proxy', 'agent', '--kubeconfig', this.#agentFile(name), '--log-level', 'warn']);
   }
 
-  async restartServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    await end(this.#server, signal);
-    this.#server = new BerthProcess(this.#serverArgs);
+  async restartServer(at: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const server = this.#servers[at];
+    if (server === undefined) return;
+    await end(server.process, signal);
+    server.process = new BerthProcess(server.args);
   }
 
   async restartAgent(name: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
@@ -168,25 +187,23 @@ export class AccessProcesses {
     return sums;
   }
 
-  /** @returns the milliseconds until each cluster answers */
+  /** @returns the milliseconds until each cluster answers through each server */
   async whenBack(limitMs: number): Promise<number> {
     const from = performance.now();
-    for (const name of this.#agents.keys()) {
-      let status = await this.#ask(name);
-      // fixed wait: the pace of a poll
-      for (; status !== 200 && performance.now() - from < limitMs; status = await this.#ask(name))
-        await sleep(20);
-      expect(
-        status,
-        `${name} is not back in time:\n${this.#server?.text}\n${this.#agents.get(name)?.text}`,
-      ).toBe(200);
-    }
+    for (const { url, process } of this.#servers)
+      for (const [name, agent] of this.#agents) {
+        let status = await this.#ask(`${url}/${name}/version`);
+        // fixed wait: the pace of a poll
+        for (; status !== 200 && performance.now() - from < limitMs; await sleep(20))
+          status = await this.#ask(`${url}/${name}/version`);
+        expect(status, `${name} is not back in time:\n${process.text}\n${agent.text}`).toBe(200);
+      }
     return performance.now() - from;
   }
 
-  async #ask(name: string): Promise<number | undefined> {
+  async #ask(url: string): Promise<number | undefined> {
     const options = { ca: this.#ca, agent: false, headers: { authorization: `Bearer ${this.#token}` } };
-    const request = https.get(`${this.#url}/${name}/version`, options);
+    const request = https.get(url, options);
     return new Promise((resolve) => {
       request.once('error', () => resolve(undefined));
       request.once('response', (response) => {
@@ -195,23 +212,27 @@ export class AccessProcesses {
     });
   }
 
-  /** The files and sockets that the server and the agents have open. */
+  /** The files and sockets that the servers and the agents have open. */
   openFiles(): readonly number[] {
-    return [this.#server, ...this.#agents.values()].map(
-      (one) => readdirSync(`/proc/${one?.child.pid}/fd`).length,
-    );
+    return this.#berths().map(({ child }) => readdirSync(`/proc/${child.pid}/fd`).length);
   }
 
-  /** Bytes of memory of the server. */
+  /** Bytes of memory of the servers. */
   serverMemory(): number {
-    const text = readFileSync(`/proc/${this.#server?.child.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1_024;
+    const texts = this.#servers.map(({ process }) =>
+      readFileSync(`/proc/${process.child.pid}/status`, 'utf8'),
+    );
+    return texts.reduce((sum, text) => sum + Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) * 1_024, 0);
   }
 
   async close(): Promise<void> {
     for (const name of this.#clients.keys()) await this.endClient(name);
-    await Promise.all([this.#server, ...this.#agents.values()].map(async (one) => one?.kill()));
+    await Promise.all(this.#berths().map((one) => one.kill()));
     for (const close of this.#closers) await close();
+  }
+
+  #berths(): readonly BerthProcess[] {
+    return [...this.#servers.map(({ process }) => process), ...this.#agents.values()];
   }
 }
 

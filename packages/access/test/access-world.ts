@@ -73,7 +73,7 @@ export async function withAccess(
       const stop = new AbortController();
       const hub = await connect(world.hub, world.kubeconfigs.hub);
       const server = await startAccessServer({
-        ...{ hub, namespace: SYSTEM, users: LOOPBACK, agents: LOOPBACK, image: IMAGE },
+        ...{ hub, namespace: SYSTEM, users: LOOPBACK, agents: LOOPBACK, image: IMAGE, replicas: 1 },
         ...{ clock, random: Math.random, log: SILENT_LOG, signal: stop.signal },
       });
       try {

@@ -16,6 +16,7 @@ async function asManager(hub: KubeApi, kubeconfig: string): Promise<HttpKubeApi>
     image: 'example/berth:latest',
     publicUrl: 'https://x:1',
     agentAddress: 'x:2',
+    replicas: 1,
   };
   if ((await hub.get(NAMESPACE, { namespace: '', name: SYSTEM })) === undefined)
     await hub.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM } });

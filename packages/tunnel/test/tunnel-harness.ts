@@ -1,10 +1,11 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { systemClock as clock } from '@berth/runtime/clock/system-clock';
+import { joinStreams } from '@berth/runtime/http/forward-request';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import {
   startTunnelAgent,
@@ -108,6 +109,15 @@ export async function openTarget(serve: (socket: Socket) => void): Promise<numbe
     await new Promise((done) => server.close(done));
   });
   return (server.address() as { port: number }).port;
+}
+
+/** An address that leads to each of these ports in turn, as a Service does. Closed at the end of the test. */
+export async function openBalancer(ports: readonly number[]): Promise<number> {
+  let turn = 0;
+  return openTarget((socket) => {
+    const port = ports[(turn += 1) % ports.length] ?? 0;
+    joinStreams(socket, connect({ host: LOOPBACK, port, allowHalfOpen: true }));
+  });
 }
 
 /** What can be read. The other direction stays open. */

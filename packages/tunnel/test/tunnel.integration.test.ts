@@ -10,6 +10,7 @@ import {
   clusterOf,
   NEVER,
   openAgent,
+  openBalancer,
   openServer,
   openTarget,
   portOf,
@@ -182,6 +183,31 @@ describe('agents of a cluster', () => {
     former.end('former');
     expect(await textUntilEnd(former)).toBe('former');
     await expect.poll(() => server.stateOf('cluster1').agents).toBe(1);
+  });
+
+  it('are connected to each of several servers behind one address, also while they renew', async () => {
+    const port = await openTarget((socket) => socket.end('here'));
+    const servers = [await openServer({ servers: 2 }), await openServer({ servers: 2 })];
+    const ports = servers.map(({ agentAddress }) => portOf(agentAddress));
+    const agent = await openAgent(`127.0.0.1:${await openBalancer(ports)}`, 'cluster1');
+    const agents = () => servers.map((server) => server.stateOf('cluster1').agents);
+    const ask = async () =>
+      Promise.all(
+        servers.map(async (server) => {
+          const channel = await server.dial({ cluster: 'cluster1', address: `cluster1:${port}` }, NEVER);
+          channel.end();
+          return textUntilEnd(channel);
+        }),
+      );
+    await expect.poll(agents).toEqual([1, 1]);
+    const since = servers.map((server) => server.stateOf('cluster1').sinceMs);
+    agent.renew();
+    const isRenewed = (): boolean =>
+      servers.every((server, at) => server.stateOf('cluster1').sinceMs !== since[at]);
+    while (!isRenewed() || agents().some((count) => count !== 1))
+      expect(await ask()).toEqual(['here', 'here']);
+    await servers[0]?.close();
+    expect(agents()).toEqual([0, 1]);
   });
 
   it('are closed when their certificate ends', async () => {

@@ -16,6 +16,7 @@ export interface HubObjectsOptions {
   readonly publicUrl: string;
   /** `HOST:PORT` at which clusters reach its port 8091. */
   readonly agentAddress: string;
+  readonly replicas: number;
 }
 
 /** `berth proxy serve` in a pod of the hub, with its rights, and its Service. How that is reached from outside is the hub's matter. */
@@ -24,6 +25,7 @@ export function hubObjects({
   image,
   publicUrl,
   agentAddress,
+  replicas,
 }: HubObjectsOptions): readonly KubeObject[] {
   const port = (name: string, number: number) => ({ name, port: number, targetPort: number });
   return [
@@ -33,15 +35,21 @@ export function hubObjects({
         ...['proxy', 'serve', '--namespace', namespace, '--image', image],
         ...['--listen', `0.0.0.0:${USER_PORT}`, '--public-url', publicUrl],
         ...['--agent-listen', `0.0.0.0:${AGENT_PORT}`, '--agent-address', agentAddress],
+        ...['--replicas', String(replicas)],
       ],
       clusterRules: HUB_RULES,
-      rules: [{ apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: ['get', 'create', 'patch'] }],
+      rules: [
+        {
+          apiGroups: ['', 'coordination.k8s.io'],
+          ...{ resources: ['secrets', 'configmaps', 'leases'], verbs: ['get', 'create', 'patch'] },
+        },
+      ],
       container: {
         name: 'proxy',
         readinessProbe: { httpGet: { path: '/healthz', port: USER_PORT, scheme: 'HTTPS' } },
       },
-      // One at a time: each agent is connected to one server.
-      spec: { replicas: 1, strategy: { type: 'Recreate' } },
+      // Never more than agents look for.
+      spec: { replicas, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } },
     }),
     // Not secret: where the user server is, and its authority.
     ...boundRole(

@@ -1,5 +1,10 @@
-import { createAddOnManager } from '@berth/addon';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type AddOnDefinition, createAddOnManager } from '@berth/addon';
 import { createIfAbsent } from '@berth/kube/create-if-absent';
+import { KubeLeaseStore } from '@berth/kube/kube-lease-store';
+import { LeaderElector } from '@berth/kube/leader-election/leader-elector';
+import { DEFAULT_TIMING } from '@berth/kube/leader-election/lease';
 import { CLUSTER_MANAGEMENT_ADDON, CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
@@ -35,6 +40,8 @@ export interface AccessServerOptions {
   readonly agentAddress?: string | undefined;
   /** Of the agent's container. */
   readonly image: string;
+  /** How many of these processes are behind the two addresses. */
+  readonly replicas: number;
   readonly clock: SleepingClock;
   readonly random: () => number;
   readonly log: Logger;
@@ -52,11 +59,11 @@ export interface AccessServer {
 
 /**
  * The hub's side of access to clusters: the tunnel's server, the user server before it, and the manager of the add-on whose agents are
- * the other end. Certificates of the servers are made from the authority each day, for 30 days.
+ * the other end. Agents are connected to each replica; one of them is the manager. Certificates of the servers are made from the authority each day, for 30 days.
  * @throws InputError if it cannot listen, or the namespace is missing; the errors of the API
  */
 export async function startAccessServer(options: AccessServerOptions): Promise<AccessServer> {
-  const { hub, namespace, clock, random, log, signal } = options;
+  const { hub, namespace, clock, log, signal } = options;
   const pair = await keptAuthority(hub, { namespace, name: AUTHORITY_SECRET }, clock.now());
   const authority = new CertificateAuthority(pair);
   const hosts = [
@@ -82,7 +89,7 @@ export async function startAccessServer(options: AccessServerOptions): Promise<A
   const tls = await material();
   const tunnel = await startTunnelServer({
     agents: { ...options.agents, tls, clusterOf: clusterOfAgent },
-    ...{ clock, log },
+    ...{ servers: options.replicas, clock, log },
   });
   const users = await startUserServer({
     ...{ ...options.users, tls, tunnel, log },
@@ -99,13 +106,9 @@ export async function startAccessServer(options: AccessServerOptions): Promise<A
   let cancel = clock.schedule(DAY_MS, renew);
   const agentAddress = options.agentAddress ?? tunnel.agentAddress;
   const url = options.publicUrl ?? users.url;
-  const manager = createAddOnManager({
-    addOns: [clusterProxy({ authority: pair, agentAddress, image: options.image })],
-    ...{ hub, clock, random, log },
-  });
   await announce(hub, namespace, { url, 'ca.crt': pair.certPem });
   const ended = Promise.all([
-    manager.run(signal),
+    manage(options, clusterProxy({ authority: pair, agentAddress, image: options.image })),
     new Promise<void>((resolve) => onAbort(signal, resolve)),
   ]).then(async () => {
     cancel();
@@ -113,6 +116,23 @@ export async function startAccessServer(options: AccessServerOptions): Promise<A
     await tunnel.close();
   });
   return { url, agentAddress, ended };
+}
+
+/** The manager of the add-on, in one of the replicas at a time. What two would write is the same. */
+async function manage(options: AccessServerOptions, addOn: AddOnDefinition): Promise<void> {
+  const { hub, namespace, clock, random, log, signal } = options;
+  const store = new KubeLeaseStore(hub, { namespace, name: `${CLUSTER_PROXY}-manager` });
+  while (!signal.aborted) {
+    const identity = `${hostname()}_${randomUUID()}`;
+    const elector = new LeaderElector({ store, identity, timing: DEFAULT_TIMING, clock, random, log });
+    const lost = new AbortController();
+    const term = AbortSignal.any([signal, lost.signal]);
+    elector.start();
+    await elector.whenHeld(signal);
+    void elector.whenLost(term).then(() => lost.abort());
+    if (!signal.aborted) await createAddOnManager({ addOns: [addOn], hub, clock, random, log }).run(term);
+    await elector.close();
+  }
 }
 
 /** Tells people where the user server is, and describes the add-on, unless somebody has. */

@@ -62,7 +62,8 @@ class Agent {
   readonly #options: TunnelAgentOptions;
   /** By the name of the server. */
   readonly #links = new Map<string, TunnelLink>();
-  readonly #former = new Set<TunnelLink>();
+  /** Before the last renewal, with the name of the server: each serves until there is a new one to the same server. */
+  readonly #former = new Map<TunnelLink, string>();
   readonly #agentId = randomUUID();
   readonly #wake = new WakeUp();
   #servers = 1;
@@ -72,7 +73,7 @@ class Agent {
   }
 
   renew(): void {
-    for (const link of this.#links.values()) this.#former.add(link);
+    for (const [serverId, link] of this.#links) this.#former.set(link, serverId);
     this.#links.clear();
     this.#wake.call();
   }
@@ -96,7 +97,7 @@ class Agent {
       }
       await sleep(clock, backoff.nextMs(), signal);
     }
-    await this.#drain([...this.#links.values(), ...this.#former]);
+    await this.#drain([...this.#links.values(), ...this.#former.keys()]);
   }
 
   async #drain(links: readonly TunnelLink[]): Promise<void> {
@@ -136,13 +137,14 @@ class Agent {
     this.#links.set(serverId, link);
     onChange?.(this.#links.size);
     log.info('the tunnel is open', { serverId });
-    this.#endFormer();
+    this.#endFormer(serverId);
     return true;
   }
 
-  #endFormer(): void {
+  #endFormer(serverId: string): void {
     const { clock } = this.#options;
-    for (const link of this.#former) {
+    for (const [link, of] of this.#former) {
+      if (of !== serverId) continue;
       link.drain();
       const endIdle = (): void => {
         if (!this.#former.has(link)) return;

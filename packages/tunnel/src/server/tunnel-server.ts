@@ -40,6 +40,8 @@ export interface TunnelServerOptions {
     /** The cluster and the address in it that are meant by `host:port`; undefined: this dialer may not have it. */
     readonly targetOf: (address: string, dialer: X509Certificate) => DialTarget | undefined;
   };
+  /** How many of these servers are behind the agents' address, each with agents of its own. Default: 1. */
+  readonly servers?: number | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -138,7 +140,7 @@ function acceptAgent(
   });
   // A connection is not worth more than the certificate that opened it.
   const cancelExpiry = expireAt(Date.parse(certificate.validTo), clock, () => link.close());
-  answerCall(stream, { serverid: serverId, servercount: '1', [BERTH_HEADER]: '1' });
+  answerCall(stream, { serverid: serverId, servercount: String(options.servers ?? 1), [BERTH_HEADER]: '1' });
   registry.add(cluster, agent);
   log.info('an agent has connected', { cluster, knowsWindows: hasWindows });
 }

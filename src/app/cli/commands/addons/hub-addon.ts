@@ -36,14 +36,16 @@ const BUILT_IN: Readonly<Record<string, string>> = {
 
 /** Their manifests are Berth's. */
 const OWN: Readonly<Record<string, (at: OwnPlace) => Promise<readonly KubeObject[]>>> = {
-  'cluster-proxy': async ({ namespace, image, values: { publicUrl, agentAddress } }) => {
+  'cluster-proxy': async ({ namespace, image, values: { publicUrl, agentAddress, replicas = 1 } }) => {
     if (!/^https:\/\//.test(String(publicUrl)) || typeof agentAddress !== 'string')
       throw wrongOption(
         '--values',
         `needs publicUrl: https://HOST:PORT for people, and agentAddress: HOST:PORT for clusters (image: default ${image})`,
       );
+    if (typeof replicas !== 'number' || !(replicas >= 1 && replicas <= 100))
+      throw wrongOption('--values', 'expected replicas: from 1 to 100');
     const { hubObjects } = await import('@berth/access/addon/hub-objects');
-    return hubObjects({ namespace, image, publicUrl: String(publicUrl), agentAddress });
+    return hubObjects({ namespace, image, publicUrl: String(publicUrl), agentAddress, replicas });
   },
   'managed-serviceaccount': async ({ namespace, image, values: { clusterProfiles = false } }) => {
     if (typeof clusterProfiles !== 'boolean')

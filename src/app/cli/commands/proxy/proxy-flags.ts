@@ -11,6 +11,7 @@ export interface ServeFlags extends HubFlags, LogFlags {
   readonly agentAddress?: string;
   readonly namespace: string;
   readonly image?: string;
+  readonly replicas: string;
 }
 
 /** Flags of `berth proxy agent`. */

@@ -2,13 +2,17 @@ import { InputError } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { withHub } from '../../flags/hub-flags.ts';
 import { openLog } from '../../flags/log-flags.ts';
-import { listenAddress, wrongOption, wrongValue } from '../../flags/option-values.ts';
+import { listenAddress, wholeNumber, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import { packageVersion } from '../version.ts';
 import type { AgentFlags, ServeFlags } from './proxy-flags.ts';
+
+/** As many servers as an agent looks for. */
+const MOST_REPLICAS = 100;
 
 /** @throws InputError for wrong flags, or if it cannot listen */
 export async function serveProxy(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const { publicUrl, agentAddress, namespace } = flags;
+  const replicas = wholeNumber('--replicas', flags.replicas, 1, MOST_REPLICAS);
   const log = await openLog(io, flags);
   const users = listenAddress('--listen', flags.listen);
   const agents = listenAddress('--agent-listen', flags.agentListen);
@@ -22,12 +26,14 @@ export async function serveProxy(io: CliIo, flags: ServeFlags): Promise<ExitCode
   ] as const)
     if (other === undefined && ['', '0.0.0.0', '::'].includes(host))
       throw wrongOption(flag, 'is for every address of this machine, so say which one others use');
+  if (replicas > 1 && (publicUrl === undefined || agentAddress === undefined))
+    throw wrongOption('--replicas', 'needs --public-url and --agent-address, which lead to each of them');
   const image = flags.image ?? `berth:${await packageVersion()}`;
   const { startAccessServer } = await import('@berth/access/server/run-access-server');
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   await withHub(io, flags, async (hub) => {
     const { ended, ...at } = await startAccessServer({
-      ...{ hub, namespace, users, agents, publicUrl, agentAddress, image },
+      ...{ hub, namespace, users, agents, publicUrl, agentAddress, image, replicas },
       ...{ clock, random: Math.random, log, signal: io.signal },
     }).catch((error: unknown) => {
       throw isMissing(error) ? noNamespace(namespace, error) : error;

@@ -9,8 +9,9 @@ const ADDON_NAMESPACE = 'open-cluster-management-agent-addon';
 
 const SERVE_HELP = `
 Runs three things: the server of the tunnel, to which the agents of clusters dial; the user server, where people reach
-https://HOST/CLUSTER/api/...; and the manager of the add-on cluster-proxy, whose agents these are. One process runs at a
-time. Its kubeconfig needs the rights in docs/access.md.
+https://HOST/CLUSTER/api/...; and the manager of the add-on cluster-proxy, whose agents these are. With --replicas several
+run: each agent dials until it is connected to so many, so the two addresses lead to each of them in turn. Its kubeconfig
+needs the rights in docs/access.md.
 
 Exit codes: 0 stopped by a signal, 1 error.
 
@@ -93,6 +94,7 @@ export const proxyCommands: CliCommand = {
           '--agent-address <host:port>',
           'the address that agents use (default: that of --agent-listen)',
         )
+        .option('--replicas <number>', 'how many of these processes run', '1')
         .option('--namespace <name>', 'namespace of its Secret and its ConfigMap; it exists', NAMESPACE)
         .option('--image <image>', "image of the agent's pod (default: berth in the version of this program)")
         .addHelpText('after', SERVE_HELP),
