@@ -185,6 +185,28 @@ describe('agents of a cluster', () => {
     await expect.poll(() => server.stateOf('cluster1').agents).toBe(1);
   });
 
+  it('are asked one after the other, if one ends before it has connected', async () => {
+    const { server, dial } = await opened((socket) => socket.end('here'));
+    const session = http2.connect(
+      `https://127.0.0.1:${portOf(server.agentAddress)}`,
+      await authority.client('agent:cluster1'),
+    );
+    onTestFinished(() => session.destroy());
+    const path = { ':method': 'POST', ':path': '/AgentService/Connect' };
+    const stream = session.request({ ...path, 'content-type': 'application/grpc' }, { endStream: false });
+    const asked = new Promise<void>((resolve) => {
+      const connect = (): Promise<Duplex> => (resolve(), new Promise(() => undefined));
+      new TunnelLink({ stream, hasWindows: false, connect, onClosed: () => undefined });
+    });
+    await expect.poll(() => server.stateOf('cluster1').agents).toBe(2);
+    const dialed = dial();
+    await asked;
+    session.destroy();
+    const channel = await dialed;
+    channel.end();
+    expect(await textUntilEnd(channel)).toBe('here');
+  });
+
   it('are connected to each of several servers behind one address, also while they renew', async () => {
     const port = await openTarget((socket) => socket.end('here'));
     const servers = [await openServer({ servers: 2 }), await openServer({ servers: 2 })];
@@ -207,7 +229,9 @@ describe('agents of a cluster', () => {
     while (!isRenewed() || agents().some((count) => count !== 1))
       expect(await ask()).toEqual(['here', 'here']);
     await servers[0]?.close();
-    expect(agents()).toEqual([0, 1]);
+    const last = await servers[1]?.dial({ cluster: 'cluster1', address: `cluster1:${port}` }, NEVER);
+    last?.destroy();
+    await expect.poll(agents).toEqual([0, 1]);
   });
 
   it('are closed when their certificate ends', async () => {

@@ -22,6 +22,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const DIAL_TIMEOUT_MS = 20_000;
 const DRAIN_MS = 10_000;
 const RETRY = { initialMs: 500, maxMs: 30_000 } as const;
+/** One of several servers is missing, and the address led to another one: by chance, so the next dial may reach it. */
+const MISSED = { initialMs: 500, maxMs: 5_000 } as const;
 
 export interface TunnelAgentOptions {
   readonly server: ListenAt & {
@@ -80,22 +82,24 @@ class Agent {
 
   async run(): Promise<void> {
     const { clock, random, signal, log } = this.#options;
-    const backoff = new Backoff(RETRY, random);
+    const [failed, missed] = [new Backoff(RETRY, random), new Backoff(MISSED, random)];
     while (!signal.aborted) {
       if (this.#links.size >= this.#servers) {
         await this.#wake.wait(signal);
         continue;
       }
+      let waitMs = 0;
       try {
-        if (await this.#connect()) {
-          backoff.reset();
-          continue;
-        }
+        const isNew = await this.#connect();
+        failed.reset();
+        if (isNew) missed.reset();
+        else waitMs = missed.nextMs();
       } catch (error) {
         if (signal.aborted) break;
         log.warn('the tunnel cannot be opened', { error: errorText(error) });
+        waitMs = failed.nextMs();
       }
-      await sleep(clock, backoff.nextMs(), signal);
+      if (waitMs > 0) await sleep(clock, waitMs, signal);
     }
     await this.#drain([...this.#links.values(), ...this.#former.keys()]);
   }
@@ -107,6 +111,8 @@ class Agent {
     while (links.some(({ connections }) => connections > 0) && clock.now() < untilMs)
       await new Promise<void>((done) => clock.schedule(20, done));
     for (const link of links) link.close();
+    while (this.#links.size + this.#former.size > 0)
+      await new Promise<void>((done) => clock.schedule(20, done));
   }
 
   /** @returns false for a server that it is connected to already */

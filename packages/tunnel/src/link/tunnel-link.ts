@@ -10,6 +10,8 @@ import { Channel, lost } from './channel.ts';
 
 /** The limit of connections in one tunnel. */
 const MAX_CHANNELS = 10_000;
+/** How long a peer may take to end an idle link. */
+const CLOSE_MS = 1_000;
 /** As konnectivity's client waits for a dial. */
 const DIAL_TIMEOUT_MS = 30_000;
 
@@ -45,6 +47,7 @@ export class TunnelLink {
   /** Of the agent: connections that are being made. */
   readonly #connecting = new Map<bigint, AbortController>();
   #stalled = 0;
+  #closing: NodeJS.Timeout | undefined;
   #nextId = 1n;
   #isDraining = false;
   #isClosed = false;
@@ -57,9 +60,9 @@ export class TunnelLink {
     });
   }
 
-  /** The agent takes no more connections. */
-  get isDraining(): boolean {
-    return this.#isDraining;
+  /** It takes no more connections. */
+  get isEnding(): boolean {
+    return this.#isDraining || this.#isClosed;
   }
 
   get connections(): number {
@@ -102,14 +105,17 @@ export class TunnelLink {
     this.#packets.send({ type: 'drain' });
   }
 
+  /** Ends all that it carries. An idle link sends what is waiting, and the peer then ends it; one that does not is not waited for. */
   close(): void {
     this.#packets.end();
-    this.#packets.abort();
+    if (this.connections > 0) this.#packets.abort();
+    else this.#closing ??= setTimeout(() => this.#packets.abort(), CLOSE_MS);
   }
 
   #end(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    clearTimeout(this.#closing);
     for (const dial of this.#dials.values()) dial.reject(lost('the agent has gone away'));
     for (const connecting of this.#connecting.values()) connecting.abort();
     for (const channel of this.#channels.values()) channel.destroy(lost('the tunnel was closed'));

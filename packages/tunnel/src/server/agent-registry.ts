@@ -46,7 +46,7 @@ export class AgentRegistry {
    * @throws TransientError if there is none, with the time since when
    */
   agentOf(cluster: string): ConnectedAgent {
-    const agent = this.#agents.get(cluster)?.findLast(({ link }) => !link.isDraining);
+    const agent = this.#agents.get(cluster)?.findLast(({ link }) => !link.isEnding);
     if (agent !== undefined) return agent;
     const goneAtMs = this.#goneAtMs.get(cluster);
     throw new TransientError(

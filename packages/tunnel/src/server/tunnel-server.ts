@@ -69,8 +69,17 @@ export interface TunnelServer {
  */
 export async function startTunnelServer(options: TunnelServerOptions): Promise<TunnelServer> {
   const registry = new AgentRegistry(options.clock);
-  const dial: TunnelServer['dial'] = ({ cluster, address }, signal) =>
-    Promise.resolve().then(() => registry.agentOf(cluster).link.dial(address, signal));
+  const dial: TunnelServer['dial'] = async ({ cluster, address }, signal) => {
+    for (;;) {
+      const { link } = registry.agentOf(cluster);
+      try {
+        return await link.dial(address, signal);
+      } catch (error) {
+        // An agent that ends before it has connected, as after a renewal, has carried nothing: the next one is asked.
+        if (!link.isEnding) throw error;
+      }
+    }
+  };
   const agents = secureServer(options.agents.tls);
   const serverId = randomUUID();
   agents.on('stream', (stream, headers) => {
@@ -99,6 +108,7 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
       while (registry.all().some(({ link }) => link.connections > 0) && options.clock.now() < waitUntilMs)
         await new Promise<void>((done) => options.clock.schedule(50, done));
       for (const { link } of registry.all()) link.close();
+      while (registry.all().length > 0) await new Promise<void>((done) => options.clock.schedule(20, done));
       for (const server of [agents, proxies]) endSessions(server);
       await Promise.all(closed);
     },
