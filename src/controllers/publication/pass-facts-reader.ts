@@ -1,5 +1,6 @@
 import type { KubeObject, Condition } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
+import { stateOfUid } from '../../core/publish/judge/publish-state.ts';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { sha256 } from '@berth/runtime/sha256';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
@@ -59,7 +60,7 @@ export class PassFactsReader {
       seenPage,
       placement,
       result,
-      remembered: publishStates.get(key),
+      remembered: stateOfUid(publishStates.get(key), placement.metadata.uid),
       records: previousRecords.of(key),
       budget: budgetOf(placement),
       inventoryProblem: inventory.problemFor(placement),

@@ -40,6 +40,8 @@ export interface Release {
  * lose: without it Berth holds more changes, not fewer.
  */
 export interface PublishState {
+  /** Of the placement. Absent: written by an earlier version, or rebuilt from decision records. */
+  readonly uid?: string | undefined;
   /** Digest of the placement's spec at the last publication. */
   readonly specHash: string;
   readonly publishedAtMs: number;
@@ -66,4 +68,17 @@ export interface PublishState {
   readonly restores?: number | undefined;
   /** The state was rebuilt from decision records. They do not say whether a handover had ended. */
   readonly recalled?: true | undefined;
+}
+
+/**
+ * The state of the placement with a UID. What an earlier one of the same name lost and was released for does not count;
+ * its pages may still be there.
+ */
+export function stateOfUid(
+  state: PublishState | undefined,
+  uid: string | undefined,
+): PublishState | undefined {
+  if (state?.uid === undefined || state.uid === uid) return state;
+  const { released: _released, change: _change, move: _move, spent: _spent, ...kept } = state;
+  return { ...kept, uid, removals: [] };
 }

@@ -43,6 +43,7 @@ export function stateUnderWay(publication: PublicationInProgress): PublishState 
     publishedAtMs: atMs,
     move: undefined,
     ...state,
+    uid: pass.result.placement.metadata.uid,
     specHash: hash,
     // A release resets the removals only when its change is complete. Until then, the removals of the
     // change that it continues count as earlier ones.
@@ -119,6 +120,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
   // Removals of an earlier change keep their own time.
   const counts = isNew && removed.length > 0 && released === undefined;
   const next: PublishState = {
+    uid: result.placement.metadata.uid,
     specHash: hash,
     publishedAtMs: changed ? nowMs : (state?.publishedAtMs ?? nowMs),
     released: changed ? released : state?.released,
