@@ -94,7 +94,7 @@ const recordedState = fc.record({
  * schema does not have. `scaled` and `labelled`: what another manager writes before the commit, and owns from then on.
  * `recorded` is written to an embedded hub alone. `tolerating`: placements that tolerate a drained cluster for some seconds.
  * `admission`: placements that get a label by which the hub refuses more than two clusters (`bounded`), makes two of them
- * (`capped`), or refuses their deletion (`kept`).
+ * (`capped`), or refuses their deletion (`kept`). `emptied`: what somebody deletes on the hub before the commit, and Git still has.
  * `idlePlan`: when a second pull request is planned that changes a text file: before the merge, or before the hub follows it.
  */
 export const beside = fc.record({
@@ -120,6 +120,16 @@ export const beside = fc.record({
     fc.constantFrom(undefined, 'bounded', 'capped', 'kept'),
     { maxKeys: 1 },
   ),
+  emptied: fc.constantFrom(
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    'placements',
+    'clusters',
+    'sets',
+  ),
 });
 export type Beside = typeof beside extends fc.Arbitrary<infer T> ? T : never;
 
@@ -131,6 +141,7 @@ export const NOTHING_BESIDE: Beside = {
   tolerating: {},
   idlePlan: 'none',
   admission: {},
+  emptied: undefined,
 };
 
 export type State = Readonly<

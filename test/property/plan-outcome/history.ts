@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ExpectStatic } from 'vitest';
+import { APPLY_SET_PART_OF_LABEL } from '../../../src/core/sync/apply-set.ts';
 import { dataOf } from '../../../src/controllers/publication/hub-records.ts';
 import {
   compactRecord,
@@ -17,6 +18,7 @@ import {
   apiVersionOf,
   type KindInfo,
   MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
   PLACEMENT,
 } from '@berth/kube/model/kinds';
 import type { ObjectMeta } from '@berth/kube/model/object-meta';
@@ -75,6 +77,8 @@ const STILL_TURNS = 20;
 const POLL_INTERVAL_MS = 2_000;
 /** A policy that refuses what other managers want, too. */
 const FEW_OF_BOUNDED = 'few-of-bounded';
+const KEEP_KEPT = 'keep-kept';
+const EMPTIED = { placements: PLACEMENT, clusters: MANAGED_CLUSTER, sets: MANAGED_CLUSTER_SET };
 const NOTHING_SAID: Said = {
   typo: { what: undefined, placement: '' },
   refused: NOTHING_BESIDE.refused,
@@ -322,12 +326,13 @@ export class History {
       await sleep(Math.max(0, this.#reachedAtMs + TOLERATED_SECONDS * 1_000 - Date.now()));
       await this.#becomesStill();
     }
-    const isQuiet = beside.scaled === undefined && beside.labelled === undefined;
+    const isQuiet = [beside.scaled, beside.labelled, beside.emptied].every((one) => one === undefined);
     if (Object.keys(scores).length === 0 && isQuiet) return this.#outcome();
     // Otherwise an approval of the last commit holds what the scores change, and only after two seconds.
     await this.#planEnds();
     await this.#tellScores(scores);
     await this.#writeAsOthers(beside);
+    await this.#empty(beside);
     await this.#comparesHeld();
     await this.#becomesStill();
     return this.#outcome();
@@ -338,14 +343,19 @@ export class History {
    * the hub next, which no event of the hub brings about.
    */
   async #comparesHeld(): Promise<void> {
-    const holding = Object.keys(this.#outcome().deletionsHeld).filter((name) => !this.#suspended.has(name));
+    await this.#compares(Object.keys(this.#outcome().deletionsHeld));
+  }
+
+  /** The sources are compared with the hub, from now on. */
+  async #compares(sources: readonly string[]): Promise<void> {
+    const judged = sources.filter((name) => !this.#suspended.has(name));
     // A comparison that is under way may have read the hub before.
     for (const _ of ['that one', 'the next one']) {
       const from = this.#fleet.events.length;
       this.#lives.reconcile();
       const isCompared = (source: string): boolean =>
         this.#fleet.events.slice(from).some((event) => event.kind === 'synced' && event.source === source);
-      await this.#view.until(() => holding.every(isCompared), WAIT_MS);
+      await this.#view.until(() => judged.every(isCompared), WAIT_MS);
     }
   }
 
@@ -543,7 +553,7 @@ export class History {
       `!has(${object}.metadata.labels) || !('${ADMISSION_LABEL}' in ${object}.metadata.labels) || ${object}.metadata.labels['${ADMISSION_LABEL}'] != '${value}'`;
     const few = 'has(object.spec.numberOfClusters) && object.spec.numberOfClusters <= 2';
     await forbid(hub, FEW_OF_BOUNDED, '*', `object == null || ${not('object', 'bounded')} || (${few})`);
-    await forbid(hub, 'keep-kept', 'DELETE', not('oldObject', 'kept'));
+    await forbid(hub, KEEP_KEPT, 'DELETE', not('oldObject', 'kept'));
     const rule = { resource: 'placements', operations: ['CREATE', 'UPDATE'] };
     await hook(hub, 'MutatingWebhookConfiguration', rule, (object) =>
       object.metadata.labels?.[ADMISSION_LABEL] === 'capped' ? capped(object) : { allowed: true },
@@ -570,6 +580,21 @@ export class History {
       const metadata = { name: labelled.cluster, labels: { region: labelled.region } };
       await write(MANAGED_CLUSTER, metadata, {}, 'cmdb');
     }
+  }
+
+  /** Somebody deletes objects of Git, and the controller brings them back. */
+  async #empty({ emptied }: Beside): Promise<void> {
+    if (emptied === undefined) return;
+    const { api } = this.#fleet.hub;
+    const kind = EMPTIED[emptied];
+    const { items } = await api.list(kind, { labelSelector: APPLY_SET_PART_OF_LABEL });
+    const deleted = items.map(async ({ metadata: { namespace = '', name } }) =>
+      api.delete(kind, { namespace, name }).catch((error: unknown) => {
+        if (!errorText(error).includes(KEEP_KEPT)) throw error;
+      }),
+    );
+    await Promise.all(deleted);
+    await this.#compares(this.#sources);
   }
 
   async #tellScores(scores: Commit['scores']): Promise<void> {
