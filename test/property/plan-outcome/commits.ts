@@ -120,16 +120,7 @@ export const beside = fc.record({
     fc.constantFrom(undefined, 'bounded', 'capped', 'kept'),
     { maxKeys: 1 },
   ),
-  emptied: fc.constantFrom(
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    'placements',
-    'clusters',
-    'sets',
-  ),
+  emptied: fc.constantFrom(undefined, undefined, undefined, undefined, 'clusters', 'sets'),
 });
 export type Beside = typeof beside extends fc.Arbitrary<infer T> ? T : never;
 

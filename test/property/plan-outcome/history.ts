@@ -77,8 +77,7 @@ const STILL_TURNS = 20;
 const POLL_INTERVAL_MS = 2_000;
 /** A policy that refuses what other managers want, too. */
 const FEW_OF_BOUNDED = 'few-of-bounded';
-const KEEP_KEPT = 'keep-kept';
-const EMPTIED = { placements: PLACEMENT, clusters: MANAGED_CLUSTER, sets: MANAGED_CLUSTER_SET };
+const EMPTIED = { clusters: MANAGED_CLUSTER, sets: MANAGED_CLUSTER_SET };
 const NOTHING_SAID: Said = {
   typo: { what: undefined, placement: '' },
   refused: NOTHING_BESIDE.refused,
@@ -553,7 +552,7 @@ export class History {
       `!has(${object}.metadata.labels) || !('${ADMISSION_LABEL}' in ${object}.metadata.labels) || ${object}.metadata.labels['${ADMISSION_LABEL}'] != '${value}'`;
     const few = 'has(object.spec.numberOfClusters) && object.spec.numberOfClusters <= 2';
     await forbid(hub, FEW_OF_BOUNDED, '*', `object == null || ${not('object', 'bounded')} || (${few})`);
-    await forbid(hub, KEEP_KEPT, 'DELETE', not('oldObject', 'kept'));
+    await forbid(hub, 'keep-kept', 'DELETE', not('oldObject', 'kept'));
     const rule = { resource: 'placements', operations: ['CREATE', 'UPDATE'] };
     await hook(hub, 'MutatingWebhookConfiguration', rule, (object) =>
       object.metadata.labels?.[ADMISSION_LABEL] === 'capped' ? capped(object) : { allowed: true },
@@ -588,12 +587,9 @@ export class History {
     const { api } = this.#fleet.hub;
     const kind = EMPTIED[emptied];
     const { items } = await api.list(kind, { labelSelector: APPLY_SET_PART_OF_LABEL });
-    const deleted = items.map(async ({ metadata: { namespace = '', name } }) =>
-      api.delete(kind, { namespace, name }).catch((error: unknown) => {
-        if (!errorText(error).includes(KEEP_KEPT)) throw error;
-      }),
-    );
-    await Promise.all(deleted);
+    const inGit: Readonly<Record<string, unknown>> = this.#state[emptied];
+    const present = items.filter(({ metadata }) => (inGit[metadata.name] ?? false) !== false);
+    await Promise.all(present.map(({ metadata: { name } }) => api.delete(kind, { namespace: '', name })));
     await this.#compares(this.#sources);
   }
 
