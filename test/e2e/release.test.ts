@@ -39,6 +39,7 @@ describe('the files of a release', () => {
       'berth-0.1.0.cdx.json',
       'berth-0.1.0.tgz',
       'berth-chart-0.1.0.tar.gz',
+      'extension.tar.gz',
     ]);
     const sbom = JSON.parse(readFileSync(join(dir, 'one/berth-0.1.0.cdx.json'), 'utf8')) as {
       metadata: { component: { name: string } };
