@@ -42,8 +42,8 @@ const OWN: Readonly<Record<string, (at: OwnPlace) => Promise<readonly KubeObject
         '--values',
         `needs publicUrl: https://HOST:PORT for people, and agentAddress: HOST:PORT for clusters (image: default ${image})`,
       );
-    if (typeof replicas !== 'number' || !(replicas >= 1 && replicas <= 100))
-      throw wrongOption('--values', 'expected replicas: from 1 to 100');
+    if (typeof replicas !== 'number' || !Number.isInteger(replicas) || !(replicas >= 1 && replicas <= 100))
+      throw wrongOption('--values', 'expected replicas: a whole number from 1 to 100');
     const { hubObjects } = await import('@berth/access/addon/hub-objects');
     return hubObjects({ namespace, image, publicUrl: String(publicUrl), agentAddress, replicas });
   },
