@@ -211,7 +211,7 @@ export async function judgeDeletions(
   return { ...nothing, held, deleted, notEvaluated };
 }
 
-/** Without those that the hub refuses, and that it has from before. */
+/** Without those of which the hub holds nothing that Git declares, because it refuses them. */
 function acceptedOf(objects: readonly SourceObject[], held: HeldOnHub | undefined): readonly SourceObject[] {
   if (held === undefined) return objects;
   const accepted = new Set(held.head.map(({ object }) => identityOf(object)));
