@@ -10,6 +10,7 @@ import https from 'node:https';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sendMebibytes } from './bench-work.mjs';
 
 const load = (path) => import(`../../.cache/modules/packages/${path}.js`);
 const { systemClock: clock } = await load('runtime/src/clock/system-clock');
@@ -30,7 +31,6 @@ else await ROLES[role](...args);
 
 /** `/small`, `/bulk/MIB`, and `/watch`, which says each second what time it is. */
 function runApi(folder) {
-  const part = Buffer.alloc(64 * 1024, 'x');
   const server = https.createServer(tlsIn(folder, 'server'), (asked, response) => {
     const [, kind, size] = asked.url.split('/');
     if (kind === 'small') return void response.end('ok');
@@ -41,16 +41,7 @@ function runApi(folder) {
       response.once('close', () => timers.forEach(clearInterval));
       return;
     }
-    let left = (Number(size) * MIB) / part.length;
-    const more = () => {
-      while (left > 0) {
-        left -= 1;
-        if (left === 0) response.end(part);
-        else if (!response.write(part)) return;
-      }
-    };
-    response.on('drain', more);
-    more();
+    sendMebibytes(response, Number(size));
   });
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 }

@@ -12,3 +12,20 @@ export const work = (name) => ({
     },
   },
 });
+
+const MIB = 1024 * 1024;
+const PART = Buffer.alloc(64 * 1024);
+
+/** Sends so many MiB, as fast as they are read. */
+export function sendMebibytes(response, count) {
+  let left = (count * MIB) / PART.length;
+  const more = () => {
+    while (left > 0) {
+      left -= 1;
+      if (left === 0) response.end(PART);
+      else if (!response.write(PART)) return;
+    }
+  };
+  response.on('drain', more);
+  more();
+}

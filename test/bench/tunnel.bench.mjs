@@ -17,6 +17,7 @@ import { systemClock as clock } from '../../.cache/modules/packages/runtime/src/
 import { SILENT_LOG as log } from '../../.cache/modules/packages/runtime/src/logger.js';
 import { startTunnelAgent } from '../../.cache/modules/packages/tunnel/src/agent/tunnel-agent.js';
 import { startTunnelServer } from '../../.cache/modules/packages/tunnel/src/server/tunnel-server.js';
+import { sendMebibytes } from './bench-work.mjs';
 
 const MIB = 1024 * 1024;
 const SMALL = 2_000;
@@ -33,19 +34,10 @@ else await measure(Number(role));
 
 /** `/N`: so many MiB. */
 function runTarget() {
-  const part = Buffer.alloc(64 * 1024);
   const server = createServer((asked, response) => {
-    let left = (Number(asked.url.slice(1)) * MIB) / part.length;
-    if (left === 0) response.end('ok');
-    const more = () => {
-      while (left > 0) {
-        left -= 1;
-        if (left === 0) response.end(part);
-        else if (!response.write(part)) return;
-      }
-    };
-    response.on('drain', more);
-    more();
+    const count = Number(asked.url.slice(1));
+    if (count === 0) response.end('ok');
+    else sendMebibytes(response, count);
   });
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 }

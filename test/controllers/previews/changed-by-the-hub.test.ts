@@ -7,9 +7,9 @@ import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { sha256 } from '@berth/runtime/sha256';
+import { OCM, ONE_SET } from './one-set.ts';
 
 const NOW = '2026-03-01T12:00:00Z';
-const OCM = 'cluster.open-cluster-management.io';
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4'];
 const fleet = [
   ...CLUSTERS.map(
@@ -18,16 +18,7 @@ kind: ManagedCluster
 metadata: {name: ${name}, labels: {${OCM}/clusterset: all}}
 `,
   ),
-  `apiVersion: ${OCM}/v1beta2
-kind: ManagedClusterSet
-metadata: {name: all}
----
-apiVersion: ${OCM}/v1beta2
-kind: ManagedClusterSetBinding
-metadata: {name: all, namespace: shop}
-spec: {clusterSet: all}
-status: {conditions: [{type: Bound, status: "True"}]}
-`,
+  ONE_SET,
 ];
 const web = (labels: string, count = 4) => `apiVersion: ${OCM}/v1beta1
 kind: Placement

@@ -6,25 +6,15 @@ import { laterTexts } from '../../../src/core/preview/later/later-texts.ts';
 import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import type { CompactRecord } from '../../../src/core/publish/record/compact-record.ts';
 import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
+import { OCM, ONE_SET } from './one-set.ts';
 
 const NOW = '2026-03-01T12:00:00Z';
-const OCM = 'cluster.open-cluster-management.io';
 const NAMES = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
 
 const cluster = (name: string, taint = '') => `apiVersion: ${OCM}/v1
 kind: ManagedCluster
 metadata: {name: ${name}, labels: {${OCM}/clusterset: all}}
 spec: {hubAcceptsClient: true${taint === '' ? '' : `, taints: [${taint}]`}}
-`;
-const set = `apiVersion: ${OCM}/v1beta2
-kind: ManagedClusterSet
-metadata: {name: all}
----
-apiVersion: ${OCM}/v1beta2
-kind: ManagedClusterSetBinding
-metadata: {name: all, namespace: shop}
-spec: {clusterSet: all}
-status: {conditions: [{type: Bound, status: "True"}]}
 `;
 const placement = (name: string, spec: string) => `apiVersion: ${OCM}/v1beta1
 kind: Placement
@@ -50,7 +40,7 @@ const objectsOf = (documents: readonly string[]) => {
 };
 const fleet = (taints: Readonly<Record<string, string>>, ...rest: string[]) => [
   ...NAMES.map((name) => cluster(name, taints[name])),
-  set,
+  ONE_SET,
   ...rest,
 ];
 const planOf = (base: readonly string[], head: readonly string[], more: object = {}) =>

@@ -4,25 +4,15 @@ import { explainInSnapshot } from '../../../src/controllers/explanations/explain
 import { withSchedulingEnabled } from '../../../src/controllers/inventory/schedulable-placement.ts';
 import { planContents } from '../../../src/controllers/previews/plan-contents.ts';
 import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
+import { OCM, ONE_SET } from './one-set.ts';
 
 const NOW = '2026-03-01T12:00:00Z';
-const OCM = 'cluster.open-cluster-management.io';
 const clusters = ['c1', 'c2', 'c3'].map(
   (name) => `apiVersion: ${OCM}/v1
 kind: ManagedCluster
 metadata: {name: ${name}, labels: {${OCM}/clusterset: all}}
 `,
 );
-const set = `apiVersion: ${OCM}/v1beta2
-kind: ManagedClusterSet
-metadata: {name: all}
----
-apiVersion: ${OCM}/v1beta2
-kind: ManagedClusterSetBinding
-metadata: {name: all, namespace: shop}
-spec: {clusterSet: all}
-status: {conditions: [{type: Bound, status: "True"}]}
-`;
 const placement = (name: string, annotations = '') => `apiVersion: ${OCM}/v1beta1
 kind: Placement
 metadata: {name: ${name}, namespace: shop, annotations: {${annotations}}}
@@ -43,7 +33,7 @@ const objectsOf = (...documents: string[]) => {
 const READ = snapshotOfObjects(
   objectsOf(
     ...clusters,
-    set,
+    ONE_SET,
     placement('declared'),
     placement('marked', `berth.dev/scheduler: berth, ${OCM}/experimental-scheduling-disable: "true"`),
     placement('theirs'),
@@ -54,8 +44,8 @@ const READ = snapshotOfObjects(
   { now: NOW },
 );
 const HUB = { ...READ, placements: READ.placements.map(withSchedulingEnabled) };
-const BASE = objectsOf(...clusters.slice(0, 2), set, placement('declared'));
-const HEAD = objectsOf(...clusters.slice(0, 1), set, placement('declared'));
+const BASE = objectsOf(...clusters.slice(0, 2), ONE_SET, placement('declared'));
+const HEAD = objectsOf(...clusters.slice(0, 1), ONE_SET, placement('declared'));
 
 const planOn = (decides: 'own' | 'all') =>
   planContents({
@@ -72,7 +62,7 @@ describe('placements on a hub that another controller decides', () => {
     const { plan } = planContents({
       base: { fleet: { objects: BASE }, end: { name: 'main', commit: 'a' } },
       head: {
-        fleet: { objects: objectsOf(...clusters.slice(0, 2), set, placement('declared'), theirs) },
+        fleet: { objects: objectsOf(...clusters.slice(0, 2), ONE_SET, placement('declared'), theirs) },
         end: { name: 'head', commit: 'b' },
       },
       now: NOW,
