@@ -196,6 +196,17 @@ describe('a request for a cluster', () => {
     expect(requests()).toMatchObject([{ status: 101 }]);
   });
 
+  it.each(['GET', 'DELETE', 'OPTIONS'])(
+    'with %s and a body of unknown length is one request, and no other comes after it',
+    async (method) => {
+      const { ask, one } = await openGateway();
+      const body = 'GET /second HTTP/1.1\r\nHost: x\r\n\r\n';
+      await ask(`${GATEWAYS}/one/proxy/first`, { method, body, headers: { 'transfer-encoding': 'chunked' } });
+      expect((await ask(`${GATEWAYS}/one/proxy/third`)).text).toBe('GET /third');
+      expect(one.asked.map(({ request }) => request.url)).toEqual(['/first', '/third']);
+    },
+  );
+
   it('is answered when the cluster answers what no server may, and others are served', async () => {
     const { ask } = await openGateway();
     expect((await ask(`${GATEWAYS}/one/proxy/forged`)).status).toBe(502);

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import http2 from 'node:http2';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
@@ -196,6 +198,22 @@ describe('an aggregated API', () => {
   it('is the only one that is asked for upgrades', async () => {
     const socket = await upgrade('GET', 'websocket', `Bearer ${hub.token}`, '/api/v1/namespaces/default');
     expect(await until(socket, '"kind":"Namespace"')).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  /** Sent on without its frame, it would be the next request on the hub's own connection. */
+  it.each(['GET', 'DELETE'])('gets a body of unknown length with %s as a body', async (method) => {
+    const path = '/apis/ext.example.com/v1/namespaces/x/echoes/y';
+    const body = `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Remote-User: root\r\n\r\n`;
+    const socket = connect({ host: '127.0.0.1', port: hub.hub.port, ca: hub.hub.caPem });
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hub.token}\r\n`);
+    socket.write(`Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+    expect(await until(socket, '"body"')).toContain(`"body":${JSON.stringify(body)}`);
+    socket.destroy();
+    const session = http2.connect(`https://127.0.0.1:${hub.hub.port}`, { ca: hub.hub.caPem });
+    const headers = { ':method': method, ':path': path, authorization: `Bearer ${hub.token}` };
+    const stream = session.request(headers, { endStream: false }).end(body);
+    expect(JSON.parse(await text(stream))).toMatchObject({ method, body });
+    session.close();
   });
 
   it('is for those whom RBAC allows', async () => {

@@ -1,6 +1,7 @@
 import http, {
   type ClientRequest,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   type RequestOptions,
   ServerResponse,
 } from 'node:http';
@@ -29,7 +30,7 @@ export type Http1Incoming = Incoming & {
 /** Sends a request with these headers on; `send` opens it, e.g. `https.request`. */
 export interface Onward {
   readonly send: (options: RequestOptions) => ClientRequest;
-  readonly options: RequestOptions;
+  readonly options: RequestOptions & { readonly headers: OutgoingHttpHeaders };
   /** Added to the answer. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -78,7 +79,8 @@ export function forwardRequest(
   { send, options, headers }: Onward,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    const outgoing = send({ method: request.method, ...options });
+    const framed = hasUnknownLength(request) && { 'transfer-encoding': 'chunked' };
+    const outgoing = send({ method: request.method, ...options, headers: { ...options.headers, ...framed } });
     const onGone = (): void => void outgoing.destroy();
     response.once('close', onGone);
     outgoing.on('error', reject);
@@ -105,6 +107,16 @@ export function forwardRequest(
     });
     request.pipe(outgoing);
   });
+}
+
+/**
+ * Node.js sends such a body of a GET or a DELETE without a frame, so the server would take it for the next request of the connection,
+ * with headers that this process would never send.
+ */
+function hasUnknownLength(request: Incoming['request']): boolean {
+  const { headers } = request;
+  if (!('stream' in request)) return headers['transfer-encoding'] !== undefined;
+  return headers['content-length'] === undefined && !request.stream.endAfterHeaders;
 }
 
 /** They belong to one connection (RFC 9110, section 7.6.1), and HTTP/2 has none of them. */
