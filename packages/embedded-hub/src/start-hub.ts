@@ -18,6 +18,7 @@ import { TokenFile } from './auth/tokens/token-file.ts';
 import { ApiCluster } from './cluster/api-cluster.ts';
 import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
 import { clusterDirectory } from './cluster/cluster-directory.ts';
+import { givenCrds } from './cluster/custom-resources.ts';
 import { ClusterRegister } from './cluster/cluster-register.ts';
 import { readCredentialFiles } from './cluster/credential-files.ts';
 import { startControllers } from './controllers/start-controllers.ts';
@@ -30,6 +31,8 @@ import type { ClusterGauges } from './http/request-metrics.ts';
 import { TlsServer } from './http/tls-server.ts';
 import type { HubOptions, RunningHub } from './hub-options.ts';
 import { lockDirectory } from './log/lock-file.ts';
+import { timestamp } from './request/cluster.ts';
+import { NO_KINDS } from './scheme/create-scheme.ts';
 import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
 import { backgroundClock } from '@berth/runtime/clock/system-clock';
 import { SILENT_LOG } from '@berth/runtime/logger';
@@ -182,6 +185,7 @@ async function openClusters(
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, onFatal, members, legacyTokenSecrets, kinds, admission = [] } = options;
   const hubCredentials = readCredentialFiles(options.providedFiles ?? {}, options.log);
+  const definitions = givenCrds(kinds ?? NO_KINDS, timestamp(clock));
   const names = ['', ...members];
   const opened: ApiCluster[] = [];
   try {
@@ -198,7 +202,7 @@ async function openClusters(
       const identity = register.identityOf(name);
       const authorities = keys.authoritiesOf(name);
       const credentials = { ...shared, serviceAccounts, authorities, legacyTokenSecrets, external };
-      const deps = { ...credentials, identity, kinds, admission, clock, onFatal };
+      const deps = { ...credentials, identity, kinds, definitions, admission, clock, onFatal };
       const log = options.log.child({ cluster: name || 'hub' });
       opened.push(await ApiCluster.open({ name, directory, log, ...deps }));
     });

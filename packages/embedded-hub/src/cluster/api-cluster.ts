@@ -26,10 +26,11 @@ import { createScheme, type GivenKinds } from '../scheme/create-scheme.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import { ObjectStore } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import type { AdmissionCheck } from '../write/write-request.ts';
 import { Conversions } from '../webhooks/conversions.ts';
 import { WebhookClients } from '../webhooks/webhook-clients.ts';
-import { CRD_STORAGE, CustomResources } from './custom-resources.ts';
+import { CRD_STORAGE, CustomResources, givenCrdCheck } from './custom-resources.ts';
 
 export interface ApiClusterOptions {
   /** '' for the hub itself. */
@@ -43,6 +44,8 @@ export interface ApiClusterOptions {
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly kinds: GivenKinds | undefined;
+  /** Their definitions, as clients read them. */
+  readonly definitions: readonly StoredObject[];
   readonly admission: readonly AdmissionCheck[];
   readonly legacyTokenSecrets: boolean;
   readonly clock: Clock;
@@ -96,6 +99,7 @@ export class ApiCluster implements Cluster {
       subjectRestriction,
       ownerReferencesCheck(this.scheme),
       paramRightsCheck(this.scheme, store),
+      givenCrdCheck(store),
       ...(options.legacyTokenSecrets ? [] : [legacyTokenNotice]),
       ...options.admission,
     ];
@@ -121,6 +125,7 @@ export class ApiCluster implements Cluster {
     });
     const cluster = new ApiCluster(options, store);
     for (const entry of store.list(CRD_STORAGE)) cluster.#customResources.register(entry.object);
+    store.give(CRD_STORAGE, options.definitions);
     return cluster;
   }
 
