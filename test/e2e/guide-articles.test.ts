@@ -137,6 +137,9 @@ data:
     await expect
       .poll(() => shell.says('kubectl -n default get deploy,sa'))
       .toMatch(/^deployment.apps\/helloworld-agent +1\/1 +1 +1 [^]*^serviceaccount\/helloworld-agent-sa /m);
+    await expect
+      .poll(() => shell.says('kubectl -n default get pods'))
+      .toMatch(/^helloworld-agent-[a-z0-9]{10}-[a-z0-9]{5} +1\/1 +Running /m);
     expect(await shell.says('kubectl -n default get secrets')).toMatch(
       /^helloworld-hub-kubeconfig +Opaque +4 /m,
     );

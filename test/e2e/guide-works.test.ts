@@ -60,7 +60,7 @@ EOF`;
 
 /**
  * Scenarios 1 and 2 of Open Cluster Management's guide: their blocks with `berth` for `clusteradm`, on an embedded hub whose members have
- * no pods. Contexts have other names.
+ * simulated pods. Contexts have other names.
  */
 describe.skipIf(!hasKubectl())('the guide about works', () => {
   let shell: GuideShell;
@@ -97,6 +97,13 @@ describe.skipIf(!hasKubectl())('the guide about works', () => {
         ['NAME', 'READY', 'UP-TO-DATE', 'AVAILABLE', 'AGE'],
         ['nginx-deployment', '3/3', '3', '3', age],
       ]);
+      await poll('kubectl --context cluster1 get pod').toEqual([
+        ['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'],
+        ...Array.from({ length: 3 }, () => [
+          expect.stringMatching(/^nginx-deployment-[a-z0-9]{10}-[a-z0-9]{5}$/),
+          ...['1/1', 'Running', '0', age],
+        ]),
+      ]);
       await poll('kubectl get sa my-sa --context cluster1').toContainEqual(['my-sa', expect.anything(), age]);
       await expect
         .poll(() => shell.says('kubectl get manifestwork -n cluster1 my-first-work -o yaml --context hub'))
@@ -127,6 +134,9 @@ describe.skipIf(!hasKubectl())('the guide about works', () => {
       await shell.says('kubectl -n cluster1 delete manifestwork my-first-work');
       const { stdout, stderr } = await shell.run('kubectl get deployment,sa --context cluster1 -o name');
       expect(`${stdout}${stderr}`).not.toContain('nginx-deployment');
+      const pods = async (): Promise<string> =>
+        (await shell.run('kubectl get pod --context cluster1')).stderr;
+      await expect.poll(pods).toContain('No resources found');
     });
 
     it('has run every command of the scenario', () => {

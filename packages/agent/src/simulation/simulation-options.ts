@@ -10,6 +10,7 @@ export interface SimulatedBehaviour {
 
 export const SIMULATE_ANNOTATION = 'berth.dev/simulate';
 export const READY_AFTER_ANNOTATION = 'berth.dev/ready-after';
+export const SIMULATION_ANNOTATIONS: readonly string[] = [SIMULATE_ANNOTATION, READY_AFTER_ANNOTATION];
 
 /** An invalid value counts as absent, because a simulation must never be stricter than a cluster. */
 export function behaviourOf(workload: KubeObject, defaultReadyAfterMs: number): SimulatedBehaviour {

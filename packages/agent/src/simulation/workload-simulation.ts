@@ -1,19 +1,26 @@
+import { KeyIndex } from '@berth/kube/cache/object-store';
 import { Reflector } from '@berth/kube/cache/reflector';
-import { DEPLOYMENT, kind, type KindInfo } from '@berth/kube/model/kinds';
+import { DEPLOYMENT, kind, type KindInfo, POD } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { ConflictError, errorText, InputError } from '@berth/runtime/errors';
-import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { Logger } from '@berth/runtime/logger';
-import { behaviourOf, type SimulatedBehaviour } from './simulation-options.ts';
-
-const CONTAINER_STATES = {
-  Pending: () => ({ waiting: { reason: 'ContainerCreating' } }),
-  Running: (startedAt: string) => ({ running: { startedAt } }),
-  Failed: () => ({ terminated: { exitCode: 1, reason: 'Error' } }),
-} as const;
+import { planChildren } from './plan-children.ts';
+import {
+  controllerOf,
+  daemonSetStatus,
+  deploymentStatus,
+  hasStarted,
+  jobStatus,
+  podStatus,
+  replicaSetStatus,
+  statefulSetStatus,
+  statusPatch,
+  type StatusRule,
+} from './simulated-status.ts';
+import { behaviourOf } from './simulation-options.ts';
 
 export interface WorkloadSimulationOptions {
   readonly cluster: KubeApi;
@@ -28,62 +35,112 @@ export interface WorkloadSimulation {
   close(): Promise<void>;
 }
 
-const SIMULATED: readonly KindInfo[] = [
-  DEPLOYMENT,
-  kind('apps', 'v1', 'StatefulSet', 'Namespaced'),
-  kind('apps', 'v1', 'DaemonSet', 'Namespaced'),
-  kind('batch', 'v1', 'Job', 'Namespaced'),
-  kind('', 'v1', 'Pod', 'Namespaced'),
+const REPLICA_SET = kind('apps', 'v1', 'ReplicaSet', 'Namespaced');
+
+interface Simulated {
+  readonly kind: KindInfo;
+  readonly status: StatusRule;
+  /** What its controller makes for it. */
+  readonly children?: KindInfo;
+}
+
+const SIMULATED: readonly Simulated[] = [
+  { kind: POD, status: podStatus },
+  { kind: REPLICA_SET, status: replicaSetStatus, children: POD },
+  { kind: DEPLOYMENT, status: deploymentStatus, children: REPLICA_SET },
+  { kind: kind('apps', 'v1', 'StatefulSet', 'Namespaced'), status: statefulSetStatus, children: POD },
+  { kind: kind('apps', 'v1', 'DaemonSet', 'Namespaced'), status: daemonSetStatus, children: POD },
+  { kind: kind('batch', 'v1', 'Job', 'Namespaced'), status: jobStatus, children: POD },
 ];
 
 /**
- * Simulates workloads of a cluster without nodes: after a delay their status becomes that of
- * running workloads, or as annotations request. It writes only status.
+ * Simulates workloads of a cluster without nodes: after a delay their status becomes that of running workloads, or as
+ * annotations request. They get the ReplicaSets and pods that a cluster's controllers would make.
  */
 export function startWorkloadSimulation(options: WorkloadSimulationOptions): WorkloadSimulation {
   const stop = new AbortController();
-  const runs = SIMULATED.map((kind) => new KindSimulation(kind, options).run(stop.signal));
+  const kinds = new Map<KindInfo, KindSimulation>();
+  for (const simulated of SIMULATED)
+    kinds.set(simulated.kind, new KindSimulation(simulated, options, { kinds, signal: stop.signal }));
+  // A cluster without Deployments is not asked for ReplicaSets.
+  for (const [kind, one] of kinds) if (kind !== REPLICA_SET) one.start();
   return {
     close: async () => {
       stop.abort();
-      await Promise.all(runs);
+      await Promise.all([...kinds.values()].map((one) => one.running));
     },
   };
 }
 
-/** The kinds that are simulated, by `group/Kind`. */
-const STATUS_RULES: Readonly<Record<string, StatusRule>> = {
-  'apps/Deployment': deploymentStatus,
-  'apps/StatefulSet': statefulSetStatus,
-  'apps/DaemonSet': daemonSetStatus,
-  'batch/Job': jobStatus,
-  '/Pod': podStatus,
-};
+interface WholeSimulation {
+  /** Those of children come first. */
+  readonly kinds: ReadonlyMap<KindInfo, KindSimulation>;
+  readonly signal: AbortSignal;
+}
 
 class KindSimulation {
   readonly #kind: KindInfo;
+  readonly #status: StatusRule;
+  readonly #children: KindSimulation | undefined;
   readonly #options: WorkloadSimulationOptions;
+  readonly #whole: WholeSimulation;
   readonly #reflector: Reflector;
+  /** By the uid of their controller. */
+  readonly #controlled: KeyIndex;
   /** When this version of a workload was first seen, by uid. */
   readonly #started = new Map<string, { readonly generation: number | undefined; readonly atMs: number }>();
   readonly #timers = new Map<string, () => void>();
-  readonly #writing = new Set<string>();
+  /** Workloads that are being written, and whether something changed meanwhile. */
+  readonly #writing = new Map<string, boolean>();
+  #running: Promise<void> | undefined;
 
-  constructor(kind: KindInfo, options: WorkloadSimulationOptions) {
+  constructor(
+    { kind, status, children }: Simulated,
+    options: WorkloadSimulationOptions,
+    whole: WholeSimulation,
+  ) {
     this.#kind = kind;
+    this.#status = status;
+    this.#children = children === undefined ? undefined : whole.kinds.get(children);
     this.#options = options;
+    this.#whole = whole;
     const { cluster: api, clock, log, random = Math.random } = options;
     this.#reflector = new Reflector({ api, kind, clock, log, random });
+    this.#controlled = new KeyIndex(this.#reflector.store, (object) => controllerOf(object)?.uid);
     this.#reflector.store.onChange(({ key, before, after }) => {
       if (after === undefined) this.#forget(key, before);
       else this.#reconcile(key);
+      const child = after ?? before;
+      if (child !== undefined) this.#reconcileController(child);
     });
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    await this.#reflector.run(signal);
+  /** Follows the kind until the simulation ends. Later calls change nothing. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  get running(): Promise<void> {
+    return this.#running ?? Promise.resolve();
+  }
+
+  async #run(): Promise<void> {
+    const { kinds, signal } = this.#whole;
+    const running = this.#reflector.run(signal);
+    await this.#reflector.whenSynced(signal);
+    for (const one of kinds.values())
+      if (one.#children === this)
+        for (const { metadata } of one.#reflector.store.list()) one.#reconcile(namespacedName(metadata));
+    await running;
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
+  }
+
+  #reconcileController(child: KubeObject): void {
+    const owner = controllerOf(child);
+    if (owner === undefined) return;
+    const key = namespacedName({ ...child.metadata, name: owner.name });
+    for (const one of this.#whole.kinds.values()) if (one.#kind.kind === owner.kind) one.#reconcile(key);
   }
 
   #forget(key: string, before: KubeObject | undefined): void {
@@ -94,17 +151,22 @@ class KindSimulation {
 
   #reconcile(key: string): void {
     const workload = this.#reflector.store.get(key);
+    if (this.#writing.has(key)) this.#writing.set(key, true);
     if (workload === undefined || this.#writing.has(key)) return;
     const { clock, readyAfterMs = 1_000 } = this.#options;
     const behaviour = behaviourOf(workload, readyAfterMs);
     if (behaviour.fate === 'hang') return;
     const waitMs = this.#startedAtMs(workload) + behaviour.readyAfterMs - clock.now();
-    const rule = STATUS_RULES[`${this.#kind.group}/${this.#kind.kind}`];
     const now = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
-    const wanted = rule?.(workload, { now, due: waitMs <= 0, fate: behaviour.fate }) ?? {};
+    const wanted = this.#status(workload, { now, due: waitMs <= 0, fate: behaviour.fate });
     const patch = statusPatch(workload['status'], wanted);
-    if (patch !== undefined) void this.#write(key, workload, patch);
-    else if (waitMs > 0) this.#requeue(key, waitMs);
+    if (patch !== undefined) {
+      void this.#write(key, () => this.#writeStatus(workload, patch));
+      return;
+    }
+    if (waitMs > 0) this.#requeue(key, waitMs);
+    const makeChildren = this.#childrenToMake(workload);
+    if (makeChildren !== undefined) void this.#write(key, makeChildren);
   }
 
   /** A workload that had finished before the simulation started does not start again. */
@@ -113,9 +175,7 @@ class KindSimulation {
     const known = this.#started.get(uid);
     if (known !== undefined && (known.generation === generation || this.#kind.kind === 'Job'))
       return known.atMs;
-    const status = workload['status'] as { observedGeneration?: number; phase?: string } | undefined;
-    const isObserved =
-      known === undefined && generation !== undefined && status?.observedGeneration === generation;
+    const isObserved = known === undefined && hasStarted(workload);
     const atMs = isObserved ? -Infinity : this.#options.clock.now();
     this.#started.set(uid, { generation, atMs });
     return atMs;
@@ -129,209 +189,61 @@ class KindSimulation {
     );
   }
 
-  async #write(key: string, { metadata }: KubeObject, status: object): Promise<void> {
-    const { cluster, log } = this.#options;
+  /** Undefined if they are as the workload wants them, or not known yet. */
+  #childrenToMake(workload: KubeObject): (() => Promise<void>) | undefined {
+    const children = this.#children;
+    if (children === undefined) return undefined;
+    children.start();
+    if (!children.#reflector.synced) return undefined;
+    const { cluster, random = Math.random } = this.#options;
+    const live = children.#controlled.get(workload.metadata.uid ?? '');
+    const { create, remove, scale, replicas } = planChildren(this.#kind, workload, live, random);
+    if (create.length + remove.length + scale.length === 0) return undefined;
+    const kind = children.#kind;
+    return async () => {
+      for (const { metadata } of remove) {
+        const { uid, namespace = '', name } = metadata;
+        await cluster.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
+      }
+      for (const { metadata } of scale) {
+        const { uid, resourceVersion, namespace = '', name } = metadata;
+        const patch = { metadata: { uid, resourceVersion }, spec: { replicas } };
+        children.#reflector.putWritten(await cluster.mergePatch(kind, { namespace, name }, patch, WRITER));
+      }
+      for (const child of create) children.#reflector.putWritten(await cluster.create(kind, child, WRITER));
+    };
+  }
+
+  async #writeStatus({ metadata }: KubeObject, status: object): Promise<void> {
     const { uid, resourceVersion, namespace = '', name } = metadata;
-    this.#writing.add(key);
+    const patch = { metadata: { uid, resourceVersion }, status };
+    const options = { subresource: 'status', ...WRITER } as const;
+    const written = await this.#options.cluster.mergePatch(this.#kind, { namespace, name }, patch, options);
+    this.#reflector.putWritten(written);
+  }
+
+  /** One write at a time for each workload; then what is still to do. */
+  async #write(key: string, write: () => Promise<void>): Promise<void> {
+    this.#writing.set(key, false);
     try {
-      const patch = { metadata: { uid, resourceVersion }, status };
-      const options = { subresource: 'status', fieldManager: 'berth-simulation' } as const;
-      const written = await cluster.mergePatch(this.#kind, { namespace, name }, patch, options);
+      await write();
       this.#writing.delete(key);
-      this.#reflector.putWritten(written);
-      this.#reconcile(namespacedName(written.metadata));
+      this.#reconcile(key);
     } catch (error) {
+      const isChanged = this.#writing.get(key) === true;
       this.#writing.delete(key);
-      // It was changed or deleted: a watch event follows.
-      if (error instanceof ConflictError || error instanceof InputError) return;
-      log.debug('status of a simulated workload cannot be written yet', { key, problem: errorText(error) });
+      if (error instanceof ConflictError || error instanceof InputError) {
+        // It was changed or deleted: its watch event follows, unless it came meanwhile.
+        if (isChanged) this.#reconcile(key);
+        return;
+      }
+      this.#options.log.debug('a simulated workload cannot be written yet', {
+        key,
+        problem: errorText(error),
+      });
       this.#requeue(key, 1_000);
     }
   }
 }
 
-type Status = Readonly<Record<string, unknown>>;
-
-/** Inputs of the simulated status of a workload at a time. */
-interface WorkloadMoment {
-  /** RFC 3339, seconds. */
-  readonly now: string;
-  /** The time it needs to become ready has passed. */
-  readonly due: boolean;
-  readonly fate: SimulatedBehaviour['fate'];
-}
-
-type StatusRule = (workload: KubeObject, moment: WorkloadMoment) => Status;
-
-function replicasOf(workload: KubeObject): number {
-  const replicas = (workload['spec'] as { replicas?: unknown } | undefined)?.replicas;
-  return typeof replicas === 'number' ? replicas : 1;
-}
-
-function deploymentStatus(workload: KubeObject, { now, due, fate }: WorkloadMoment): Status {
-  const replicas = replicasOf(workload);
-  const ready = due && fate === 'succeed' ? replicas : 0;
-  const failed = due && fate === 'fail';
-  const progressing = failed
-    ? condition('Progressing', 'False', now, {
-        reason: 'ProgressDeadlineExceeded',
-        message: 'has timed out progressing.',
-      })
-    : condition('Progressing', 'True', now, {
-        reason: due ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated',
-        message: due ? 'has successfully progressed.' : 'is progressing.',
-      });
-  const available =
-    ready === replicas
-      ? condition('Available', 'True', now, {
-          reason: 'MinimumReplicasAvailable',
-          message: 'Deployment has minimum availability.',
-        })
-      : condition('Available', 'False', now, {
-          reason: 'MinimumReplicasUnavailable',
-          message: 'Deployment does not have minimum availability.',
-        });
-  return {
-    observedGeneration: workload.metadata.generation,
-    ...positive({
-      replicas,
-      updatedReplicas: replicas,
-      readyReplicas: ready,
-      availableReplicas: ready,
-      unavailableReplicas: replicas - ready,
-    }),
-    conditions: [available, progressing],
-  };
-}
-
-function statefulSetStatus(workload: KubeObject, { due, fate }: WorkloadMoment): Status {
-  const replicas = replicasOf(workload);
-  const ready = due && fate === 'succeed' ? replicas : 0;
-  return {
-    observedGeneration: workload.metadata.generation,
-    replicas,
-    availableReplicas: ready,
-    ...positive({ currentReplicas: replicas, updatedReplicas: replicas, readyReplicas: ready }),
-  };
-}
-
-/** A simulated cluster has one node. */
-function daemonSetStatus(workload: KubeObject, { due, fate }: WorkloadMoment): Status {
-  const ready = due && fate === 'succeed' ? 1 : 0;
-  return {
-    observedGeneration: workload.metadata.generation,
-    currentNumberScheduled: 1,
-    desiredNumberScheduled: 1,
-    numberMisscheduled: 0,
-    numberReady: ready,
-    updatedNumberScheduled: 1,
-    ...positive({ numberAvailable: ready, numberUnavailable: 1 - ready }),
-  };
-}
-
-function jobStatus(workload: KubeObject, { now, due, fate }: WorkloadMoment): Status {
-  const startTime = workload.metadata.creationTimestamp ?? now;
-  const completions = (workload['spec'] as { completions?: unknown } | undefined)?.completions;
-  const wanted = typeof completions === 'number' ? completions : 1;
-  if (!due) return { startTime, ready: 0, ...positive({ active: wanted }) };
-  if (fate === 'fail')
-    return {
-      startTime,
-      failed: 1,
-      conditions: [
-        condition('Failed', 'True', now, {
-          reason: 'BackoffLimitExceeded',
-          message: 'Job has reached the specified backoff limit',
-        }),
-      ],
-    };
-  return {
-    startTime,
-    completionTime: now,
-    ...positive({ succeeded: wanted }),
-    conditions: [
-      condition('Complete', 'True', now, {
-        reason: 'CompletionsReached',
-        message: 'Reached expected number of succeeded pods',
-      }),
-    ],
-  };
-}
-
-function podStatus(workload: KubeObject, { now, due, fate }: WorkloadMoment): Status {
-  const startTime = workload.metadata.creationTimestamp ?? now;
-  const ready = due && fate === 'succeed';
-  const phase = !due ? 'Pending' : ready ? 'Running' : 'Failed';
-  return {
-    phase,
-    startTime,
-    conditions: [
-      condition('Ready', ready ? 'True' : 'False', now, ready ? {} : { reason: 'ContainersNotReady' }),
-      condition('PodScheduled', 'True', startTime, {}),
-    ],
-    containerStatuses: containerStatuses(workload, phase, startTime),
-  };
-}
-
-/** kubectl counts these for its column READY. */
-function containerStatuses(
-  pod: KubeObject,
-  phase: keyof typeof CONTAINER_STATES,
-  startedAt: string,
-): readonly Status[] {
-  const { containers = [] } = (pod['spec'] ?? {}) as {
-    containers?: readonly { name: string; image?: string }[];
-  };
-  return containers.map(({ name, image = '' }) => ({
-    name,
-    image,
-    imageID: '',
-    ready: phase === 'Running',
-    started: phase === 'Running',
-    restartCount: 0,
-    state: CONTAINER_STATES[phase](startedAt),
-  }));
-}
-
-function condition(
-  type: string,
-  status: string,
-  lastTransitionTime: string,
-  why: { readonly reason?: string; readonly message?: string },
-): Status {
-  return { type, status, lastTransitionTime, ...why };
-}
-
-/** Zero is omitted, as in the API server; otherwise the status would never equal the stored one. */
-function positive(counts: Readonly<Record<string, number>>): Status {
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** The merge patch from the current to the wanted status; undefined if only times differ. */
-function statusPatch(current: unknown, wanted: Fields): Fields | undefined {
-  const before = (current ?? {}) as Fields;
-  if (jsonEqual(withoutTimes(before), withoutTimes(wanted))) return undefined;
-  const gone = Object.keys(before).filter((key) => wanted[key] === undefined);
-  return { ...wanted, ...Object.fromEntries(gone.map((key) => [key, null])) };
-}
-
-/** Time fields, which are not compared: they only record when other fields changed. */
-const TIMES = new Set([
-  'lastTransitionTime',
-  'lastUpdateTime',
-  'lastProbeTime',
-  'startTime',
-  'completionTime',
-]);
-
-function withoutTimes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutTimes);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => !TIMES.has(key))
-      .map(([key, item]) => [key, withoutTimes(item)]),
-  );
-}
+const WRITER = { fieldManager: 'berth-simulation' } as const;
