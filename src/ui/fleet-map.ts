@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
+import type { Mark } from '../core/dashboard/fleet-moves.ts';
 import type { ClusterState, FleetSquare, FleetView } from '../core/dashboard/fleet-view.ts';
 import { counted, html } from './html.ts';
 import { clusterAddress } from './suggestions.ts';
@@ -15,14 +16,11 @@ export const SIGNS: Readonly<Record<ClusterState, string>> = {
   leaving: '−',
 };
 
-/** What a chosen placement does with a cluster. */
-export type Mark = 'runs' | 'gains' | 'loses';
-
 interface FleetMapProps {
   readonly fleet: FleetView;
   /** Only clusters in this state; undefined: all. */
   readonly state: ClusterState | undefined;
-  /** Of a chosen placement; undefined: none is chosen. */
+  /** Of a chosen placement or moment; undefined: none is chosen. */
   readonly marks: ReadonlyMap<string, Mark> | undefined;
 }
 
@@ -56,6 +54,10 @@ export function FleetMap({ fleet, state, marks }: FleetMapProps): ComponentChild
     // The row may have to be drawn first.
     setTimeout(() => frame.current?.querySelector<HTMLElement>('a[tabindex="0"]')?.focus());
   };
+  const firstMoved = useMemo(
+    () => order.find(({ name }) => ['gained', 'lost'].includes(marks?.get(name) ?? ''))?.at,
+    [order, marks],
+  );
   const current = order[focused] ?? order[0];
   const square = ([name, , , own]: FleetSquare): ComponentChildren => {
     const mark = marks?.get(name);
@@ -65,7 +67,7 @@ export function FleetMap({ fleet, state, marks }: FleetMapProps): ComponentChild
       title="${name}: ${what}" aria-label="${name}: ${what}">${mark === undefined ? SIGNS[own] : MARK_SIGNS[mark]}</a>`;
   };
   return html`<div ref=${frame} onKeyDown=${move} class="map">
-    <${VirtualRows} label="Clusters by set and region" heights=${heights} shown=${focused === 0 ? undefined : current?.at}
+    <${VirtualRows} label="Clusters by set and region" heights=${heights} shown=${focused === 0 ? firstMoved : current?.at}
       row=${(at: number) => {
         const row = rows[at];
         if (row === undefined) return null;
@@ -76,11 +78,17 @@ export function FleetMap({ fleet, state, marks }: FleetMapProps): ComponentChild
   </div>`;
 }
 
-const MARK_SIGNS: Readonly<Record<Mark, string>> = { runs: '=', gains: '+', loses: '−' };
+const MARK_SIGNS: Readonly<Record<Mark, string>> = {
+  ...{ runs: '=', gains: '+', loses: '−' },
+  ...{ ran: '=', gained: '+', lost: '−' },
+};
 const MARK_WORDS: Readonly<Record<Mark, string>> = {
   runs: 'the placement runs here',
   gains: 'the placement would come here',
   loses: 'the placement would leave',
+  ran: 'the placement ran here',
+  gained: 'the placement came here',
+  lost: 'the placement left',
 };
 
 function rowsOf(fleet: FleetView, state: ClusterState | undefined, perRow: number): readonly MapRow[] {

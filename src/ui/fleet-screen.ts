@@ -1,15 +1,21 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { fleetMoves, type Mark, marksAt } from '../core/dashboard/fleet-moves.ts';
 import type { ClusterState, FleetPlacement, FleetView } from '../core/dashboard/fleet-view.ts';
 import type { PlacementView } from '../core/dashboard/placement-view.ts';
+import type { TimelineStep } from '../core/timeline/timeline-step.ts';
 import { useAnswer } from './answers.ts';
-import { FleetMap, type Mark, SIGNS } from './fleet-map.ts';
-import { counted, html } from './html.ts';
-import { StoryList } from './story-list.ts';
+import { FleetMap, SIGNS } from './fleet-map.ts';
+import { counted, html, momentText } from './html.ts';
+import { Steps } from './story-list.ts';
 import { placementAddress } from './suggestions.ts';
+import { TimeBar } from './time-bar.ts';
 import { VirtualRows } from './virtual-rows.ts';
 
-/** `/`: the fleet on one page. `?p=NS/NAME` shows where a placement runs, `?at=14:02` what happened then. */
+/**
+ * `/`: the fleet on one page. `?p=NS/NAME` shows where a placement runs, `?t=2026-11-28T14:02:11Z` where it ran or what moved then, and
+ * `?at=14:02` what is recorded of that time.
+ */
 export function FleetScreen({ query }: { readonly query: URLSearchParams }): ComponentChildren {
   const { data: fleet, problem } = useAnswer<FleetView>('/fleet');
   const [state, setState] = useState<ClusterState>();
@@ -17,7 +23,29 @@ export function FleetScreen({ query }: { readonly query: URLSearchParams }): Com
   const { data: placement } = useAnswer<PlacementView>(
     chosen === undefined ? undefined : `/placements/${chosen.split('/').map(encodeURIComponent).join('/')}`,
   );
-  const marks = useMemo(() => placement && marksOf(placement), [placement]);
+  const { data: story, problem: storyProblem } = useAnswer<Story>('/story');
+  const [moment, setMoment] = useState(query.get('t') ?? '');
+  const moves = useMemo(() => fleetMoves(story?.steps ?? [], chosen), [story, chosen]);
+  // The last move until then: a moment need not be that of a move.
+  const at = moment === '' ? moves.length : moves.findLastIndex((move) => move.at <= moment);
+  const move = moves[at];
+  const marks = useMemo(
+    () =>
+      move === undefined
+        ? placement && marksOf(placement)
+        : marksAt(moves, at, chosen === undefined ? undefined : placement?.published),
+    [placement, moves, move, at, chosen],
+  );
+  const choose = (number: number): void => {
+    const next = moves[number]?.at ?? '';
+    setMoment(next);
+    const wanted = new URLSearchParams({ ...(chosen && { p: chosen }), ...(next && { t: next }) });
+    history.replaceState(
+      undefined,
+      '',
+      `/${wanted.size === 0 ? '' : `?${wanted.toString().replaceAll('%2F', '/').replaceAll('%3A', ':')}`}`,
+    );
+  };
   if (fleet === undefined)
     return problem === undefined
       ? html`<p class="quiet">Reading the fleet …</p>`
@@ -29,12 +57,17 @@ export function FleetScreen({ query }: { readonly query: URLSearchParams }): Com
     <div class="columns">
       <section><h2>Clusters</h2>
         <${Legend} fleet=${fleet} state=${state} choose=${setState} />
-        ${chosen === undefined ? '' : html`<p class="chosen">Where <a href=${`/p/${chosen}`}>${chosen}</a> runs. <a href="/">Show all</a></p>`}
+        ${chosen === undefined ? '' : html`<p class="chosen">Where <a href=${`/p/${chosen}`}>${chosen}</a> ${move === undefined ? 'runs' : html`ran at <time datetime=${move.at}>${momentText(move.at)}</time>`}. <a href="/">Show all</a></p>`}
         ${fleet.clusters.length === 0 ? html`<p class="quiet">No cluster has joined that you may see: <code>berth join</code>.</p>` : html`<${FleetMap} fleet=${fleet} state=${state} marks=${marks} />`}
+        <${TimeBar} moves=${moves} at=${move === undefined ? moves.length : at} choose=${choose} />
       </section>
       <section><h2>Placements</h2><${PlacementList} placements=${fleet.placements} chosen=${chosen} /></section>
     </div>
-    <${StoryList} at=${query.get('at') ?? ''} />`;
+    ${story === undefined && storyProblem === undefined ? '' : html`<section><h2>What happened</h2>${story === undefined ? html`<p class="danger">${storyProblem}</p>` : html`<${Steps} steps=${story.steps} at=${query.get('at') ?? ''} />`}</section>`}`;
+}
+
+interface Story {
+  readonly steps: readonly TimelineStep[];
 }
 
 function marksOf({ published, held }: PlacementView): ReadonlyMap<string, Mark> {

@@ -1,23 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { TimelineStep } from '../core/timeline/timeline-step.ts';
-import { useAnswer } from './answers.ts';
 import { html, momentText } from './html.ts';
 import { clusterAddress } from './suggestions.ts';
 import { VirtualRows } from './virtual-rows.ts';
 
 /** On a phone a step has two lines. */
 const [STEP_PX, NARROW_STEP_PX, NARROW_PX] = [34, 56, 640] as const;
-
-/** What happened in the fleet, the newest first. */
-export function StoryList({ at }: { readonly at: string }): ComponentChildren {
-  const { data, problem } = useAnswer<{ readonly steps: readonly TimelineStep[] }>('/story');
-  if (data === undefined)
-    return problem === undefined
-      ? ''
-      : html`<section><h2>What happened</h2><p class="danger">${problem}</p></section>`;
-  return html`<section key=${at}><h2>What happened</h2><${Steps} steps=${data.steps} at=${at} /></section>`;
-}
 
 interface StepsProps {
   readonly steps: readonly TimelineStep[];

@@ -68,6 +68,8 @@ describe.skipIf(program === undefined)('the dashboard in a browser', () => {
   const SCREENS: readonly (readonly [name: string, path: string, seen: string])[] = [
     ['fleet', '/', '7 clusters, 2 placements'],
     ['where', '/?p=team-a/all', 'Where team-a/all runs'],
+    ['moment', '/?t=9', 'added c1'],
+    ['where-then', '/?p=team-a/web&t=9', 'team-a/web ran at'],
     ['placement', '/p/team-a/web', 'It asks for 2 clusters of set prod.'],
     ['held', '/p/team-a/all?cluster=c7', 'berth release team-a/all --token'],
     ['cluster', '/c/c5', 'What runs here, and why'],
@@ -136,6 +138,44 @@ describe.skipIf(program === undefined)('the dashboard in a browser', () => {
     await page.keyboard.type('c6');
     await page.getByRole('option').first().click();
     await page.getByRole('heading', { name: 'c6' }).waitFor();
+    await page.context().close();
+  });
+
+  it('replays the moves of the fleet by keyboard, and by itself', async () => {
+    const [page] = await open();
+    const bar = page.getByRole('slider', { name: 'Moment of the fleet' });
+    const words = () => bar.getAttribute('aria-valuetext');
+    const marked = page.getByRole('link', { name: 'the placement came here' });
+    await bar.focus();
+    expect(await words()).toMatch(/^Now, after 3 moves$/);
+    await page.keyboard.press('Home');
+    await expect.poll(words).toMatch(/: team-a\/(web|all) added c/);
+    const first = await words();
+    const count = await marked.count();
+    expect(count).toBeGreaterThan(1);
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(words).not.toBe(first);
+    expect(await marked.count()).not.toBe(count);
+    const address = page.url();
+    expect(address).toContain('?t=20');
+    const second = await words();
+    await page.reload();
+    await expect.poll(words).toBe(second);
+    await page.getByRole('button', { name: 'Now', exact: true }).click();
+    await expect.poll(() => marked.count()).toBe(0);
+    await page.evaluate(`
+      globalThis.seen = [];
+      const slider = document.querySelector('[type=range]');
+      new MutationObserver(() => seen.push(slider.ariaValueText)).observe(slider, { attributeFilter: ['aria-valuetext'] });
+    `);
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await expect.poll(() => page.evaluate('seen.at(-1)')).toMatch(/^Now/);
+    expect(await page.evaluate('seen')).toEqual([
+      first,
+      second,
+      expect.stringContaining('team-a/'),
+      'Now, after 3 moves',
+    ]);
     await page.context().close();
   });
 

@@ -19,7 +19,7 @@ export function movedStep({
   const [only] = [...added.names, ...removed.names];
   const cluster = added.count + removed.count === 1 ? only : undefined;
   const detail = parts.length === 0 ? unchanged(clusters) : parts.join(', ');
-  return { at, step: 'decision-moved', cluster, placement, detail };
+  return { at, step: 'decision-moved', cluster, placement, detail, added, removed };
 }
 
 /** @param clusters number of published clusters */

@@ -1,3 +1,5 @@
+import type { NameSummary } from '../publish/record/compact-record.ts';
+
 /** One step of the timeline of a cluster or a placement, as stored and shown. Plain JSON. */
 export interface TimelineStep {
   /** When Berth saw it, RFC 3339 with milliseconds. Of `toleration-ended`: when it ended. */
@@ -8,6 +10,9 @@ export interface TimelineStep {
   /** `namespace/name`; absent for what happens to a cluster itself. */
   readonly placement?: string | undefined;
   readonly detail: string;
+  /** Of `decision-moved`. */
+  readonly added?: NameSummary | undefined;
+  readonly removed?: NameSummary | undefined;
 }
 
 export type StepName =
