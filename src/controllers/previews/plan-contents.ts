@@ -40,14 +40,18 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   ]);
   const alone = leavePlacementsToOthers(input, baseSnapshot.placements);
   const { decider = new SideDecider() } = input;
-  const decisions =
+  const { lasting: decisions, kept } =
     hub === undefined
-      ? decider.publishedBefore(baseSnapshot)
-      : lastingDecisions(hub.decisions, [...hub.placements, ...baseSnapshot.placements]);
+      ? { lasting: decider.publishedBefore(baseSnapshot), kept: [] }
+      : lastingDecisions(
+          hub.decisions,
+          [...hub.placements, ...baseSnapshot.placements],
+          base.fleet.declared ?? base.fleet.objects,
+        );
   const { transition, judge, waiting, laterWith, ...sides } = planFutures(
     { ...input, hub, decider },
     // Without the merge Berth may not decide a placement that only the head declares.
-    { declared, hubOnly, decisions, aloneHub: alone.others.length === others.length ? hub : alone.hub },
+    { declared, hubOnly, decisions, kept, aloneHub: alone.others.length === others.length ? hub : alone.hub },
   );
   const addOns = addOnFutures({ ...addOnsOf(input), sides: [sides.before, sides.after] });
   const { before, after } = addOns;

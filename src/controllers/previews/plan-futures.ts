@@ -3,7 +3,8 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
-import { PublishedClusters } from '@berth/placement/prior/published-clusters';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { decisionOwner, PublishedClusters } from '@berth/placement/prior/published-clusters';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { sha256 } from '@berth/runtime/sha256';
 import type { AddOnJudging, HubAddOns } from '../../core/preview/addons/plan-addons.ts';
@@ -88,6 +89,8 @@ interface ReadHub {
   readonly hubOnly: HubOnlyObjects;
   /** What is published now. */
   readonly decisions: Snapshot['decisions'];
+  /** What is published of placements that the hub does not have and Git declares, see `LastingDecisions`. */
+  readonly kept: Snapshot['decisions'];
   /** The hub as the controller sees it without the merge. */
   readonly aloneHub: ContentPlanInput['hub'];
 }
@@ -106,35 +109,22 @@ interface PlannedFutures {
 /** What happens without the merge, and then with it. */
 export function planFutures(
   input: ContentPlanInput & { readonly decider: SideDecider },
-  { declared, hubOnly, decisions, aloneHub }: ReadHub,
+  { declared, hubOnly, decisions, kept, aloneHub }: ReadHub,
 ): PlannedFutures {
-  const { base, head, now, decider, due = [] } = input;
+  const { base, head, decider, due = [] } = input;
   const { hubWithBase, merged } = layOver(input, declared, hubOnly, decisions);
   const dueOnly = due.length === 0 ? undefined : hubOnlyObjects(base.fleet.objects, base.fleet.objects, due);
   const isAsWithMerge = dueOnly === undefined && aloneHub === input.hub;
   const settling = isAsWithMerge
     ? hubWithBase
     : withoutMerge({ ...input, hub: aloneHub }, dueOnly ?? NOTHING_LEFT, decisions);
-  const judges = judgesOf(input, { before: hubWithBase.placements, after: merged.placements });
-  const withoutJudge = judges(base, decisions, recorded(input));
-  const without = decider.transition(settling, (key, result) => withoutJudge.outcomeOf(key, result));
-  const { decisions: settled } = without.snapshot;
-  const judge = judges(head, settled, withoutJudge);
-  const transition = decider.transition({ ...merged, now, decisions: settled }, (key, result) =>
-    judge.outcomeOf(key, result),
-  );
-  const futures = {
-    without: {
-      results: [...without.results.values()],
-      published: decider.published('before', { ...settling, decisions: settled }),
-      decisions: settled,
-    },
-    merged: {
-      results: [...transition.results.values()],
-      published: decider.published('after', transition.snapshot),
-      decisions: transition.snapshot.decisions,
-    },
-  };
+  const judges = judgesOf(input, {
+    before: hubWithBase.placements,
+    without: settling.placements,
+    merged: merged.placements,
+  });
+  const decided = decideFutures(input, { settling, merged, decisions, kept }, judges);
+  const { without, transition, withoutJudge, judge, futures } = decided;
   const compared = compareFutures(futures.without, futures.merged);
   const { staying = [], remaining = hubOnly.left } = dueOnly ?? {};
   return {
@@ -145,7 +135,7 @@ export function planFutures(
       onHub: joined(joined(base.fleet.objects, staying), remaining),
       published: futures.without.published,
       works: input.works,
-      snapshot: { ...settling, decisions: settled },
+      snapshot: { ...settling, decisions: without.snapshot.decisions },
       results: compared.before,
     },
     after: {
@@ -173,6 +163,55 @@ export function planFutures(
       holdOf: (key, published, result) => withoutJudge.hold(key, published, result, false),
     }),
   };
+}
+
+/** Decides the state of the hub without the merge, and from what is published then the one with it. */
+function decideFutures(
+  { base, head, now, decider, ...input }: Parameters<typeof planFutures>[0],
+  {
+    settling,
+    merged,
+    decisions,
+    kept,
+  }: { readonly settling: Snapshot; readonly merged: Snapshot } & Pick<ReadHub, 'decisions' | 'kept'>,
+  judges: MakeJudge,
+) {
+  const withoutJudge = judges(base, decisions, recorded(input));
+  const without = decider.transition(settling, (key, result) => withoutJudge.outcomeOf(key, result));
+  const { decisions: settled } = without.snapshot;
+  const published = kept.length === 0 ? settled : [...settled, ...kept];
+  const judge = judges(head, published, withoutJudge);
+  const transition = decider.transition({ ...merged, now, decisions: published }, (key, result) =>
+    judge.outcomeOf(key, result),
+  );
+  const returned = returnedPlacements(transition.results, kept);
+  const futures = {
+    without: {
+      results: [...without.results.values(), ...returned],
+      published: decider.published('before', {
+        placements: [...settling.placements, ...returned.map(({ placement }) => placement)],
+        decisions: published,
+      }),
+      decisions: published,
+    },
+    merged: {
+      results: [...transition.results.values()],
+      published: decider.published('after', transition.snapshot),
+      decisions: transition.snapshot.decisions,
+    },
+  };
+  return { without, transition, withoutJudge, judge, futures };
+}
+
+/** The placements that the merge brings back to the hub. Without it nobody decides them, and their pages stay. */
+function returnedPlacements(
+  results: Transition['results'],
+  kept: Snapshot['decisions'],
+): readonly ScheduleResult[] {
+  return [...new Set(kept.map(decisionOwner))].flatMap((key = ''): readonly ScheduleResult[] => {
+    const result = results.get(key);
+    return result === undefined ? [] : [{ ...result, outcome: 'skipped' }];
+  });
 }
 
 /** Each judge counts what the ones before it publish. */
@@ -226,19 +265,17 @@ function recorded({ recordsOf }: Pick<ContentPlanInput, 'recordsOf'>): Earlier {
   return { recordsAfter: (key) => recordsOf?.(key) ?? [], approvalAfter: () => 'none' };
 }
 
-/** @param placements as the hub has them before the merge and after it */
+/** @param placements as the hub has them before the merge, and after what is due without it and with it */
 function judgesOf(
   { base, now, hub, budgetOf }: ContentPlanInput,
-  placements: Readonly<Record<'before' | 'after', Snapshot['placements']>>,
+  placements: Readonly<Record<'before' | 'without' | 'merged', Snapshot['placements']>>,
 ): MakeJudge {
-  const placementsOf = (end: ContentPlanInput['head']): Snapshot['placements'] =>
-    end === base ? placements.before : placements.after;
   return (end, decisions, earlier, at) =>
     new PlanJudge({
-      base: { approvals: approvalsIn(base.fleet), placements: placementsOf(base) },
+      base: { approvals: approvalsIn(base.fleet), placements: placements.before },
       head: {
         approvals: approvalsIn(end.fleet),
-        placements: placementsOf(end),
+        placements: end === base ? placements.without : placements.merged,
         commit: end.end.commit,
       },
       live: hub?.placements ?? [],

@@ -34,27 +34,46 @@ const objectsOf = (...documents: string[]) =>
   parseManifests({ file: 'f.yaml', text: documents.join('---\n') }).manifests;
 const objectOf = (text: string) => objectsOf(text)[0]?.object as KubeObject;
 
-it('a spec that the hub changes when a label is set is a changed one, and its earlier removals do not count', () => {
+/** Published on all clusters, after two of them were lost under the spec that the hub has now. */
+const published = () => {
   const read = snapshotOfObjects(objectsOf(...fleet, web(''), pages), { now: NOW });
   const [placement] = read.placements as readonly [Placement];
   const live = {
     ...placement,
     metadata: { ...placement.metadata, creationTimestamp: '2026-03-01T00:00:00Z' },
   };
-  const hub = { ...read, placements: [live] };
   const record = {
     ...{ hash: 'r', placement: 'shop/web', publishedAt: '2026-03-01T11:58:00Z', released: null },
     ...{ spec: specHash(sha256, live), removed: { count: 2, names: [] } },
   } as unknown as CompactRecord;
+  return { hub: { ...read, placements: [live] }, recordsOf: () => [record], now: NOW };
+};
+
+it('a spec that the hub changes when a label is set is a changed one, and its earlier removals do not count', () => {
   const planned = (head: string, after: ReadonlyMap<string, KubeObject>) =>
     planContents({
       base: { fleet: { objects: objectsOf(...fleet, web('')) }, end: { name: 'main', commit: 'a' } },
       head: { fleet: { objects: objectsOf(...fleet, head) }, end: { name: 'head', commit: 'b' } },
-      ...{ now: NOW, hub, held: { before: new Map(), after } },
-      recordsOf: () => [record],
+      ...{ ...published(), held: { before: new Map(), after } },
     }).plan.placements;
   const capped = new Map([['Placement shop/web', objectOf(web('size: small', 2))]]);
   const [by] = planned(web('size: small'), capped);
   expect(by).toMatchObject({ removed: [{ cluster: 'c3' }, { cluster: 'c4' }] });
   expect(by?.held).toBeUndefined();
+});
+
+it('a placement that is about to leave Git and keeps another spec moves without the merge, and not with it', () => {
+  const left = objectOf(web(''));
+  const withdrawn = [{ object: left, after: objectOf(web('', 2)), because: 'kept by another manager' }];
+  const due = [{ left: [left], keptOnHub: [], deleted: [], withdrawn }];
+  const side = (commit: string) => ({
+    fleet: { objects: objectsOf(...fleet) },
+    end: { name: commit, commit },
+  });
+  const { plan } = planContents({
+    ...{ base: side('a'), head: side('b'), ...published() },
+    ...{ due, deletions: due },
+  });
+  expect(plan.waiting).toEqual([{ kind: 'change', subject: 'shop/web', from: 4, to: 2 }]);
+  expect(plan.placements).toEqual([]);
 });

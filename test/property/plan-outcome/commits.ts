@@ -120,7 +120,7 @@ export const beside = fc.record({
     fc.constantFrom(undefined, 'bounded', 'capped', 'kept'),
     { maxKeys: 1 },
   ),
-  emptied: fc.constantFrom(undefined, undefined, undefined, undefined, 'clusters', 'sets'),
+  emptied: fc.constantFrom(undefined, undefined, undefined, undefined, 'clusters', 'sets', 'placements'),
 });
 export type Beside = typeof beside extends fc.Arbitrary<infer T> ? T : never;
 

@@ -75,9 +75,10 @@ const STILL_MS = 400;
 const STILL_TURNS = 20;
 /** Only what a commit says is to be seen: the test calls `reconcile` after each one, and looks by itself only in case that was lost. */
 const POLL_INTERVAL_MS = 2_000;
-/** A policy that refuses what other managers want, too. */
+/** Policies that refuse what other managers want, too. */
 const FEW_OF_BOUNDED = 'few-of-bounded';
-const EMPTIED = { clusters: MANAGED_CLUSTER, sets: MANAGED_CLUSTER_SET };
+const KEEP_KEPT = 'keep-kept';
+const EMPTIED = { clusters: MANAGED_CLUSTER, sets: MANAGED_CLUSTER_SET, placements: PLACEMENT };
 const NOTHING_SAID: Said = {
   typo: { what: undefined, placement: '' },
   refused: NOTHING_BESIDE.refused,
@@ -552,7 +553,7 @@ export class History {
       `!has(${object}.metadata.labels) || !('${ADMISSION_LABEL}' in ${object}.metadata.labels) || ${object}.metadata.labels['${ADMISSION_LABEL}'] != '${value}'`;
     const few = 'has(object.spec.numberOfClusters) && object.spec.numberOfClusters <= 2';
     await forbid(hub, FEW_OF_BOUNDED, '*', `object == null || ${not('object', 'bounded')} || (${few})`);
-    await forbid(hub, 'keep-kept', 'DELETE', not('oldObject', 'kept'));
+    await forbid(hub, KEEP_KEPT, 'DELETE', not('oldObject', 'kept'));
     const rule = { resource: 'placements', operations: ['CREATE', 'UPDATE'] };
     await hook(hub, 'MutatingWebhookConfiguration', rule, (object) =>
       object.metadata.labels?.[ADMISSION_LABEL] === 'capped' ? capped(object) : { allowed: true },
@@ -567,9 +568,7 @@ export class History {
       const { name, namespace = '' } = metadata;
       if ((await api.get(kind, { name, namespace })) === undefined) return;
       const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...spec };
-      await api.apply(kind, object, { fieldManager: by, force: true }).catch((error: unknown) => {
-        if (!errorText(error).includes(FEW_OF_BOUNDED)) throw error;
-      });
+      await unlessForbidden(api.apply(kind, object, { fieldManager: by, force: true }));
     };
     if (scaled !== undefined) {
       const metadata = { name: scaled.placement, namespace: 'team-a' };
@@ -589,7 +588,11 @@ export class History {
     const { items } = await api.list(kind, { labelSelector: APPLY_SET_PART_OF_LABEL });
     const inGit: Readonly<Record<string, unknown>> = this.#state[emptied];
     const present = items.filter(({ metadata }) => (inGit[metadata.name] ?? false) !== false);
-    await Promise.all(present.map(({ metadata: { name } }) => api.delete(kind, { namespace: '', name })));
+    await Promise.all(
+      present.map(({ metadata: { name, namespace = '' } }) =>
+        unlessForbidden(api.delete(kind, { namespace, name })),
+      ),
+    );
     await this.#compares(this.#sources);
   }
 
@@ -607,6 +610,14 @@ export class History {
       await api.mergePatch(ADDON_PLACEMENT_SCORE, metadata, { status }, { subresource: 'status' });
     }
   }
+}
+
+/** Policies refuse what others want, too. */
+async function unlessForbidden(write: Promise<unknown>): Promise<void> {
+  await write.catch((error: unknown) => {
+    const text = errorText(error);
+    if (![FEW_OF_BOUNDED, KEEP_KEPT].some((policy) => text.includes(policy))) throw error;
+  });
 }
 
 /** Placements of the start that list no clusters, and works that its replica sets should have and do not have. */

@@ -87,8 +87,10 @@ function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['pl
       { clusters, held: waiting.has(`${NAMESPACE}/${name}`) ? held : undefined },
     ]),
   );
-  for (const { name, change, added, removed, held, token: code } of plan.placements) {
-    const stays = before[name]?.clusters ?? [];
+  for (const { name, change, added, removed, held, token: code, ...sides } of plan.placements) {
+    // Somebody deleted it, and its pages stayed.
+    const returning = [...(sides.before?.clusters ?? [])].toSorted();
+    const stays = before[name]?.clusters ?? returning;
     const gone = new Set(removed.map((move) => move.cluster));
     const clusters = [
       ...stays.filter((one) => !gone.has(one)),

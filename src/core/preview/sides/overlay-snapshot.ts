@@ -8,6 +8,7 @@ import {
   PLACEMENT,
 } from '@berth/kube/model/kinds';
 import { namespacedName, objectIdentity } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { DEFAULT_SET } from '@berth/ocm/admission/complete-cluster';
 import { inDefaultSet } from '@berth/ocm/registration/default-sets';
 import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
@@ -15,7 +16,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { withRecordedStatus } from '../../sync/desired-object.ts';
+import { placeObject, withRecordedStatus } from '../../sync/desired-object.ts';
 import { compareText } from '@berth/runtime/text/compare-text';
 
 /** The fields of an object that an overlay reads. */
@@ -190,22 +191,44 @@ function mergeText(
   return Object.fromEntries([...others, ...Object.entries(wanted)]);
 }
 
+/** The published pages, by whether their placement exists. */
+export interface LastingDecisions {
+  /** Also those without an owner. A placement of the same name that the change adds starts without the others. */
+  readonly lasting: Snapshot['decisions'];
+  /**
+   * Of placements that Git declares and the hub does not have, because it refuses them and somebody deleted what it had. They stay
+   * published and count for no other decision, until the hub accepts the placement.
+   */
+  readonly kept: Snapshot['decisions'];
+}
+
 /**
- * The published pages without those of placements that do not exist: the hub deletes these pages. A placement of the
- * same name that the change adds starts without them.
- * @param placements those of the hub, and those that Git declares before the change
+ * The published pages without those that the hub deletes, because their placement does not exist.
+ * @param placements those of the hub, and those that the hub has of Git before the change
+ * @param declared all that Git declares before the change
  */
 export function lastingDecisions(
   pages: Snapshot['decisions'],
   placements: readonly Placement[],
-): Snapshot['decisions'] {
+  declared: readonly Pick<SourceObject, 'object'>[],
+): LastingDecisions {
   const keys = new Set(placements.map(({ metadata }) => namespacedName(metadata)));
-  const lasts = (page: Snapshot['decisions'][number]): boolean => {
+  const isOrphan = (page: Snapshot['decisions'][number]): boolean => {
     const owner = decisionOwner(page);
-    return owner === undefined || keys.has(owner);
+    return owner !== undefined && !keys.has(owner);
   };
+  const orphans = pages.filter(isOrphan);
   // Caches are keyed by the list, so an unchanged list is returned as it is.
-  return pages.every(lasts) ? pages : pages.filter(lasts);
+  if (orphans.length === 0) return { lasting: pages, kept: [] };
+  const inGit = new Set(
+    declared.flatMap(({ object }) =>
+      object.kind === PLACEMENT.kind ? [namespacedName(placeObject(object, PLACEMENT).metadata)] : [],
+    ),
+  );
+  return {
+    lasting: pages.filter((page) => !isOrphan(page)),
+    kept: orphans.filter((page) => inGit.has(decisionOwner(page) ?? '')),
+  };
 }
 
 const KINDS = {

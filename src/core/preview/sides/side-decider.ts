@@ -78,7 +78,10 @@ export class SideDecider {
   }
 
   /** The published clusters of each placement that exists, each cluster once. */
-  published(side: 'now' | 'before' | 'after', { placements, decisions }: Snapshot): Published {
+  published(
+    side: 'now' | 'before' | 'after',
+    { placements, decisions }: Pick<Snapshot, 'placements' | 'decisions'>,
+  ): Published {
     const { clusters } = this.#readers[side].read(decisions);
     const keys = placements.map(({ metadata }) => namespacedName(metadata));
     return new Map(keys.map((key) => [key, eachOnce(clusters.get(key))]));

@@ -25,8 +25,9 @@ interface Scenario {
   readonly files: Readonly<Record<string, string | undefined>>;
   /** What was merged before, one commit each. */
   readonly earlier?: readonly Readonly<Record<string, string | undefined>>[];
-  /** What others do on the hub before that. */
+  /** What others do on the hub before that, and after it. */
   readonly others?: (hub: AnsweringHub) => Promise<void>;
+  readonly othersThen?: (hub: AnsweringHub) => Promise<unknown>;
   /** What the plan says, as far as it is compared: exit code, and parts of its output. */
   readonly code: number;
   readonly says: readonly string[];
@@ -369,58 +370,73 @@ export const SCENARIOS: readonly Scenario[] = [
     says: ['team-a/batch', 'The hub refuses Placement team-a/web on the base as well'],
     saysNot: ['~ team-a/web'],
   },
+  {
+    name: 'what a placement lists that the hub refused before, and that somebody deleted',
+    earlier: [
+      { 'web.yaml': one('web', { numberOfClusters: 3 }) },
+      { 'web.yaml': `${one('web', { numberOfClusters: 3 })}  zone: a\n` },
+    ],
+    othersThen: ({ api }) => api.delete(PLACEMENT, { namespace: 'team-a', name: 'web' }),
+    files: { 'web.yaml': one('web', { numberOfClusters: 2 }) },
+    code: 2,
+    says: ['+ Placement team-a/web', '~ team-a/web', '3 → 2 clusters'],
+  },
 ];
 
 /** Each scenario is planned and merged, and then the hub publishes what the plan said. */
 export function hubAnswers(open: () => Promise<AnsweringHub>): void {
-  it.each(SCENARIOS)('$name', async ({ files, earlier = [], others, code, says, saysNot = [], knownBy }) => {
-    const hub = await open();
-    const git = new GitFixture();
-    git.commit(START);
-    const { controller, follows } = await serve(hub, git);
-    try {
-      const isDecided = async (): Promise<boolean> =>
-        Object.values(await published(hub.api)).filter(({ length }) => length > 0).length === 2;
-      await expect.poll(isDecided, { timeout: PATIENCE_MS }).toBe(true);
-      await others?.(hub);
-      // fixed wait: nothing says that what others write moves nothing
-      await sleep(SETTLE_MS);
-      for (const commit of earlier) {
-        git.commit(commit);
+  it.each(SCENARIOS)(
+    '$name',
+    async ({ files, earlier = [], others, othersThen, code, says, saysNot = [], knownBy }) => {
+      const hub = await open();
+      const git = new GitFixture();
+      git.commit(START);
+      const { controller, follows } = await serve(hub, git);
+      try {
+        const isDecided = async (): Promise<boolean> =>
+          Object.values(await published(hub.api)).filter(({ length }) => length > 0).length === 2;
+        await expect.poll(isDecided, { timeout: PATIENCE_MS }).toBe(true);
+        await others?.(hub);
+        // fixed wait: nothing says that what others write moves nothing
+        await sleep(SETTLE_MS);
+        for (const commit of earlier) {
+          git.commit(commit);
+          await follows();
+        }
+        await othersThen?.(hub);
+        const before = await published(hub.api);
+        git.run('checkout', '-q', '-b', 'next');
+        git.commit(files);
+        const onHub = ['--kubeconfig', hub.kubeconfig];
+        const inventory = join(hub.dataDir, 'inventory.json');
+        await berth(git, 'snapshot', ...onHub, '--file', inventory);
+        const run = async (...more: string[]) => {
+          const words = ['plan', '--base', 'main', '--head', 'next', '--kind', '*', '--embedded'];
+          return berth(git, ...words, ...more);
+        };
+        const text = await run(...onHub);
+        const unasked = [await run(...onHub, '--no-dry-runs'), await run('--inventory', inventory)];
+        expect(unasked[0]?.text).toContain('The hub is not asked');
+        for (const planned of [text, ...(knownBy === 'hub' ? [] : unasked)]) {
+          for (const part of says) expect(planned.text).toContain(part);
+          for (const part of saysNot) expect(planned.text).not.toContain(part);
+          expect(planned.code, planned.text).toBe(code);
+        }
+        const plan = JSON.parse((await run(...onHub, '-o', 'json')).out) as Plan;
+        git.run('checkout', '-q', 'main');
+        git.merge('next');
         await follows();
+        await expect.poll(() => published(hub.api), { timeout: PATIENCE_MS }).toEqual(after(before, plan));
+        // fixed wait: what the plan does not say would come later
+        await sleep(SETTLE_MS);
+        expect(await published(hub.api), text.text).toEqual(after(before, plan));
+        expect(await heldCodes(hub.api)).toEqual(plan.deletionsHeld.map(({ token }) => token));
+      } finally {
+        await controller.close();
+        git.remove();
       }
-      const before = await published(hub.api);
-      git.run('checkout', '-q', '-b', 'next');
-      git.commit(files);
-      const onHub = ['--kubeconfig', hub.kubeconfig];
-      const inventory = join(hub.dataDir, 'inventory.json');
-      await berth(git, 'snapshot', ...onHub, '--file', inventory);
-      const run = async (...more: string[]) => {
-        const words = ['plan', '--base', 'main', '--head', 'next', '--kind', '*', '--embedded'];
-        return berth(git, ...words, ...more);
-      };
-      const text = await run(...onHub);
-      const unasked = [await run(...onHub, '--no-dry-runs'), await run('--inventory', inventory)];
-      expect(unasked[0]?.text).toContain('The hub is not asked');
-      for (const planned of [text, ...(knownBy === 'hub' ? [] : unasked)]) {
-        for (const part of says) expect(planned.text).toContain(part);
-        for (const part of saysNot) expect(planned.text).not.toContain(part);
-        expect(planned.code, planned.text).toBe(code);
-      }
-      const plan = JSON.parse((await run(...onHub, '-o', 'json')).out) as Plan;
-      git.run('checkout', '-q', 'main');
-      git.merge('next');
-      await follows();
-      await expect.poll(() => published(hub.api), { timeout: PATIENCE_MS }).toEqual(after(before, plan));
-      // fixed wait: what the plan does not say would come later
-      await sleep(SETTLE_MS);
-      expect(await published(hub.api), text.text).toEqual(after(before, plan));
-      expect(await heldCodes(hub.api)).toEqual(plan.deletionsHeld.map(({ token }) => token));
-    } finally {
-      await controller.close();
-      git.remove();
-    }
-  });
+    },
+  );
 }
 
 async function berth(git: GitFixture, ...words: readonly string[]) {
@@ -469,9 +485,9 @@ async function heldCodes(api: KubeApi): Promise<readonly string[]> {
 
 function after(before: Readonly<Record<string, readonly string[]>>, { placements }: Plan): object {
   const outcome = { ...before };
-  for (const { name, change, added, removed } of placements) {
+  for (const { name, change, added, removed, ...sides } of placements) {
     const gone = new Set(removed.map(({ cluster: lost }) => lost));
-    const kept = (before[name] ?? []).filter((known) => !gone.has(known));
+    const kept = (before[name] ?? sides.before?.clusters ?? []).filter((known) => !gone.has(known));
     outcome[name] = [...kept, ...added.map(({ cluster: gained }) => gained)].toSorted();
     if (change === 'deleted') delete outcome[name];
   }

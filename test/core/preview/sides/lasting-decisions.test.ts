@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -16,12 +17,27 @@ const page = (placement: string | undefined): Page =>
 const placement = (name: string): Placement =>
   ({ metadata: { namespace: 'team-a', name } }) as unknown as Placement;
 
+const inGit = (name: string): { readonly object: KubeObject } => ({
+  object: {
+    apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+    kind: 'Placement',
+    metadata: { namespace: 'team-a', name },
+  },
+});
+
 it('leaves out the pages of a placement that does not exist, which the hub is about to delete', () => {
   const [web, gone, unnamed] = [page('web'), page('gone'), page(undefined)];
-  expect(lastingDecisions([web, gone, unnamed], [placement('web')])).toEqual([web, unnamed]);
+  const found = lastingDecisions([web, gone, unnamed], [placement('web')], [inGit('web')]);
+  expect(found).toEqual({ lasting: [web, unnamed], kept: [] });
+});
+
+it('keeps the pages of a placement that Git declares apart from those that count', () => {
+  const [web, deleted] = [page('web'), page('deleted')];
+  const found = lastingDecisions([web, deleted], [placement('web')], [inGit('web'), inGit('deleted')]);
+  expect(found).toEqual({ lasting: [web], kept: [deleted] });
 });
 
 it('gives back the same list if all pages stay', () => {
   const pages = [page('web')];
-  expect(lastingDecisions(pages, [placement('api'), placement('web')])).toBe(pages);
+  expect(lastingDecisions(pages, [placement('api'), placement('web')], []).lasting).toBe(pages);
 });
