@@ -7,7 +7,7 @@ import { accountHubObjects } from '@berth/access/addon/managed-serviceaccount';
 import { hubObjects as accessObjects } from '@berth/access/addon/hub-objects';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { AGENT_ACCOUNT } from '../../src/core/rbac/agent-rbac.ts';
-import { agentObjects } from '../../src/core/registration/install/agent-objects.ts';
+import { agentObjects } from '../../src/core/registration/install/deployment.ts';
 import { agentRights } from '../../src/app/cli/commands/installation/agent-installation.ts';
 import { flagsBefore, hubObjects } from '../../src/app/cli/commands/installation/hub-installation.ts';
 import { objectsIn } from '../../src/app/cli/commands/installation/run-installation.ts';

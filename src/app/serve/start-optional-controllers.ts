@@ -28,7 +28,7 @@ import {
 import { heldRemoval } from '../../core/addon/install/held-removal.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalMemory } from '../../core/publish/judge/removal-budget.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
-import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
+import type { RegistrationEvent } from '../../core/registration/duties.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { clusterSteps, leaseExpired, workSteps } from '../../core/timeline/hub-steps.ts';
 import { type ServeOptions, decidedPlacements } from '../settings/serve-options.ts';

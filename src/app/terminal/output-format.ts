@@ -1,5 +1,5 @@
-import { Option } from 'commander';
 import { printable, printableText } from '@berth/runtime/text/printable';
+import { Option } from 'commander';
 
 /** The formats of every command that prints objects. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
@@ -13,15 +13,13 @@ export function outputOption(...more: readonly string[]): Option {
 
 /**
  * One document, ended by a line break, that is safe for a terminal. Undefined keys are omitted. The
- * YAML library is loaded on demand.
+ * YAML libraries are loaded on demand.
  */
 export async function renderDocument(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') return printableText(`${JSON.stringify(value, undefined, 2)}\n`);
   const { default: yaml } = await import('js-yaml');
   const text = yaml.dump(value, { skipInvalid: true, lineWidth: -1, noRefs: true });
-  if (printableText(text) === text) return text;
-  const { quotedYaml } = await import('./quoted-yaml.ts');
-  return quotedYaml(value);
+  return printableText(text) === text ? text : quotedYaml(value);
 }
 
 /** Formats rows as kubectl does: padded columns with three spaces between them, and no trailing space. */
@@ -37,4 +35,21 @@ export function renderTextTable(header: readonly string[], rows: readonly (reado
     )
     .join('\n')
     .concat('\n');
+}
+
+/**
+ * YAML in which every string with control characters is in double quotes, the only style with
+ * escapes. js-yaml, which renders all other documents, does not escape controls of bidirectional
+ * text.
+ */
+async function quotedYaml(value: unknown): Promise<string> {
+  const { Document, visit } = await import('yaml');
+  const document = new Document(JSON.parse(JSON.stringify(value)), { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && printableText(node.value) !== node.value)
+        node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return printableText(document.toString({ lineWidth: 0 }));
 }

@@ -11,14 +11,16 @@ import type { Logger } from '@berth/runtime/logger';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import type { JsonObject } from '@berth/runtime/json/json-value';
-import { answerConversion } from '../../core/registration/webhooks/conversion-review.ts';
-import { isReviewed, judgeMutation, judgeValidation } from '../../core/registration/webhooks/judge-review.ts';
 import {
-  type ReviewVerdict,
+  answerConversion,
+  isReviewed,
+  judgeMutation,
+  judgeValidation,
   readReview,
-  reviewResponse,
   type ReviewRequest,
+  reviewResponse,
   type ReviewUser,
+  type ReviewVerdict,
 } from '../../core/registration/webhooks/review-message.ts';
 import {
   CONVERT_PATH,

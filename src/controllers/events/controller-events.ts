@@ -7,7 +7,7 @@ import type { WaveEvent } from '../../core/argocd/waves/wave-event.ts';
 import type { HoldReason } from '../../core/publish/judge/judge-result.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubBreak } from '../../core/sync/hub-position.ts';
-import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
+import type { RegistrationEvent } from '../../core/registration/duties.ts';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 
 /** An event of the controller. Events arrive in the order in which they happened. `atMs`: milliseconds since the epoch. */

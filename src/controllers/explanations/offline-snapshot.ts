@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { InputError, errorText } from '@berth/runtime/errors';
 import type { Problem } from '@berth/runtime/problem/problem';
-import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
+import { assumedSetNotes, withAssumedSets } from '../../core/registration/cluster-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { type ParsedCase, type SimulationCase, checkSimulationCase } from './simulation-case.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorText } from '@berth/runtime/errors';
 import { parseRfc3339 } from '@berth/kube/model/rfc3339';
-import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
+import { assumedSetNotes, withAssumedSets } from '../../core/registration/cluster-sets.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 export interface SimulationCase {

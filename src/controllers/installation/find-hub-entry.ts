@@ -3,7 +3,7 @@ import yaml from 'js-yaml';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { ServerEntry } from '../../core/registration/install/token-kubeconfig.ts';
+import type { ServerEntry } from '../../core/registration/install/bootstrap-objects.ts';
 import { authorityHash, certificatesIn, certificatesOf, isAuthority } from './authority-hash.ts';
 
 export interface HubLookup {

@@ -1,14 +1,14 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { DEPLOYMENT, ENDPOINT_SLICE, LEASE, MANAGED_CLUSTER_SET, NODE, POD } from '@berth/kube/model/kinds';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
-import { isEmbeddedVersion } from '../../core/registration/install/embedded-version.ts';
+import { isEmbeddedVersion } from '../../core/registration/install/installed-object.ts';
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { serverVersion } from '@berth/kube/probe-server';
 import {
   type ActiveController,
   activeControllers,
   LEASE_NAMESPACES,
-} from '../../core/registration/install/active-controllers.ts';
+} from '../../core/registration/install/controller-announcement.ts';
 
 /**
  * Whether pods run on the cluster: it has nodes, and is no embedded hub or member. Those may hold Node objects, but

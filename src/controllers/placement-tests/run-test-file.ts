@@ -28,7 +28,7 @@ import {
 } from '../../core/preview/rules/rule-test.ts';
 import type { WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import { parseWhatIf, type WhatIfFlag } from '../../core/preview/what-if/parse-what-if.ts';
-import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
+import { assumedSetNotes, withAssumedSets } from '../../core/registration/cluster-sets.ts';
 import { problemText } from '../../core/sources/describe-problem.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';

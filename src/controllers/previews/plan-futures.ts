@@ -23,7 +23,7 @@ import { approvedPlans, type Approvals } from '../../core/publish/approval/appro
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { OverdueLease } from '../../core/registration/health/judge-lease.ts';
-import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
+import { assumedSetNotes, withAssumedSets } from '../../core/registration/cluster-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { isOfOtherScheduler, withForeignDisabled } from '../inventory/schedulable-placement.ts';

@@ -13,7 +13,7 @@ import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { addOnPlacements } from '../../core/preview/workload-plans.ts';
-import { withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
+import { withAssumedSets } from '../../core/registration/cluster-sets.ts';
 import { ObjectsByKind } from '../../core/sources/objects-by-kind.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { Dependents } from '../../core/sync/compute-deletion-losses.ts';

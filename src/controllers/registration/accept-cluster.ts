@@ -6,7 +6,7 @@ import { type ChoiceRules, chooseRequests } from '../../core/registration/approv
 import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
 import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { approveRequest } from '@berth/kube/controller/approve-request';
-import { isAlive, isJoined } from '../../core/registration/health/is-joined.ts';
+import { isAlive, isJoined } from '../../core/registration/health/is-live.ts';
 import { readRequest } from '@berth/kube/x509/certificate-request';
 
 export interface AcceptRun {

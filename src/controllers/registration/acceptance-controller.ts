@@ -27,7 +27,7 @@ import type { DesiredObject } from '@berth/kube/model/object-writes';
 import { type AcceptancePlan, planAcceptance } from '../../core/registration/acceptance/plan-acceptance.ts';
 import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
 import { judgeRequest } from '../../core/registration/approval/judge-request.ts';
-import { knownAgents, type ReadRequest } from '../../core/registration/approval/known-agents.ts';
+import { knownAgents, type ReadRequest } from '../../core/registration/approval/recognize-request.ts';
 import { CachedController } from '@berth/kube/controller/cached-controller';
 import { writeObject } from '@berth/kube/controller/write-object';
 import { hasAnyOf } from './cluster-cleaner.ts';

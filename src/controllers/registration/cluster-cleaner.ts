@@ -11,11 +11,12 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { DELETING, deletionFailed } from '@berth/ocm/registration/cluster-conditions';
 import {
+  type CleanupPlan,
   type DeletionHold,
   deletionWaits,
+  planCleanup,
   REMOVAL_HELD,
-} from '../../core/registration/deletion/deletion-hold.ts';
-import { type CleanupPlan, planCleanup } from '../../core/registration/deletion/plan-cleanup.ts';
+} from '../../core/registration/cluster-deletion.ts';
 import { RESOURCE_FINALIZER, REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';

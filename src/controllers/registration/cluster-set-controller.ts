@@ -5,8 +5,11 @@ import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { DEFAULT_SETS, planDefaultMembership, planDefaultSet } from '@berth/ocm/registration/default-sets';
-import { planManagedNamespaces } from '../../core/registration/sets/managed-namespaces.ts';
-import { bindingCondition, setCondition } from '../../core/registration/sets/set-status.ts';
+import {
+  bindingCondition,
+  planManagedNamespaces,
+  setCondition,
+} from '../../core/registration/cluster-sets.ts';
 import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';

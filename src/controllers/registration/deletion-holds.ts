@@ -3,7 +3,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { activeHold } from '../../core/publish/approval/approval-code.ts';
-import type { DeletionHold } from '../../core/registration/deletion/deletion-hold.ts';
+import type { DeletionHold } from '../../core/registration/cluster-deletion.ts';
 import { DECISIONS_BY_CLUSTER, listedClusters } from '../inventory/decisions-by-cluster.ts';
 import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import { isOfOtherScheduler } from '../inventory/schedulable-placement.ts';

@@ -6,11 +6,8 @@ import { formatMicroTime, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import {
   continuePresence,
-  type HubPresence,
-  PRESENCE_CHECK_INTERVAL_MS,
-} from '../../core/registration/health/hub-presence.ts';
-import {
   graceMs,
+  type HubPresence,
   isKnownSilent,
   judgeClock,
   judgeLease,
@@ -18,6 +15,7 @@ import {
   observeLease,
   type OverdueLease,
   overdueMs,
+  PRESENCE_CHECK_INTERVAL_MS,
 } from '../../core/registration/health/judge-lease.ts';
 import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';

@@ -1,5 +1,5 @@
 import type { AutoAcceptance } from '../../core/registration/acceptance/auto-acceptance.ts';
-import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
+import type { RegistrationEvent } from '../../core/registration/duties.ts';
 import type { HubControllerOptions } from '@berth/kube/controller/cached-controller';
 
 /** Of leases, certificate requests and RBAC objects the cache keeps those that carry the label of a cluster. */

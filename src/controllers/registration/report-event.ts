@@ -3,7 +3,7 @@ import type { EventContent } from '@berth/kube/model/event';
 import { EVENT } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { clusterEvent } from '@berth/ocm/registration/cluster-event';
-import type { REMOVAL_HELD } from '../../core/registration/deletion/deletion-hold.ts';
+import type { REMOVAL_HELD } from '../../core/registration/cluster-deletion.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 
 interface HubEventContent extends EventContent {

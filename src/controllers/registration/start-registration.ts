@@ -20,11 +20,11 @@ import {
   RENEW_RIGHT,
 } from '../../core/registration/approval/judge-request.ts';
 import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
-import { knownAgents } from '../../core/registration/approval/known-agents.ts';
+import { knownAgents } from '../../core/registration/approval/recognize-request.ts';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
 import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';
 import type { OverdueLease } from '../../core/registration/health/judge-lease.ts';
-import { isAlive } from '../../core/registration/health/is-joined.ts';
+import { isAlive } from '../../core/registration/health/is-live.ts';
 import { CachedController, type HubController } from '@berth/kube/controller/cached-controller';
 import { runControllers, type RunningControllers } from '@berth/kube/controller/run-controllers';
 import { AcceptanceController, requestsOf } from './acceptance-controller.ts';

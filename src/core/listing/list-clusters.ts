@@ -1,6 +1,6 @@
 import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { AVAILABLE, DELETING } from '@berth/ocm/registration/cluster-conditions';
-import { REMOVAL_HELD } from '../registration/deletion/deletion-hold.ts';
+import { REMOVAL_HELD } from '../registration/cluster-deletion.ts';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { Listed } from './listed.ts';
 

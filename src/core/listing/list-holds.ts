@@ -5,7 +5,7 @@ import { DELETING } from '@berth/ocm/registration/cluster-conditions';
 import { heldRemoval } from '../addon/install/held-removal.ts';
 import { activeHold, holdCode, splitRemedy } from '../publish/approval/approval-code.ts';
 import { HELD_CODE_ANNOTATION, HELD_MESSAGE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
-import { REMOVAL_HELD } from '../registration/deletion/deletion-hold.ts';
+import { REMOVAL_HELD } from '../registration/cluster-deletion.ts';
 import { sourceOfParent } from '../sync/apply-set.ts';
 import { ageSince, type Listed } from './listed.ts';
 

@@ -1,4 +1,4 @@
-import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/acceptance/agent-rules.ts';
+import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/acceptance/cluster-objects.ts';
 import type { AddOnDuty } from '../addon/addon-duties.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { makeProgress } from '../../../src/app/terminal/progress.ts';
+import { makeProgress } from '../../../src/app/terminal/terminal-output.ts';
 import { runCli, COMMANDS } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../cli-harness.ts';
 

@@ -3,7 +3,7 @@ import { authorityHashes, certificatesIn } from '../../../src/controllers/instal
 import { findHubEntry, type HubLookup } from '../../../src/controllers/installation/find-hub-entry.ts';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { ServerEntry } from '../../../src/core/registration/install/token-kubeconfig.ts';
+import type { ServerEntry } from '../../../src/core/registration/install/bootstrap-objects.ts';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 
 const SERVER = 'https://hub.example.com:6443';

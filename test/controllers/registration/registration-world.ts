@@ -12,8 +12,11 @@ import {
   ACCEPT_NOBODY,
   type AutoAcceptance,
 } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
-import { DUTIES, type RegistrationDuty } from '../../../src/core/registration/duties.ts';
-import type { RegistrationEvent } from '../../../src/core/registration/registration-event.ts';
+import {
+  DUTIES,
+  type RegistrationDuty,
+  type RegistrationEvent,
+} from '../../../src/core/registration/duties.ts';
 import {
   apiVersionOf,
   CERTIFICATE_REQUEST,

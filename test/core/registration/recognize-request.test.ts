@@ -1,6 +1,9 @@
 import { agentGroups, agentUser } from '@berth/ocm/registration/names';
 import { expect, it } from 'vitest';
-import { recognizeRequest, type RequestFacts } from '../../../src/core/registration/recognize-request.ts';
+import {
+  recognizeRequest,
+  type RequestFacts,
+} from '../../../src/core/registration/approval/recognize-request.ts';
 
 const LABEL = 'open-cluster-management.io/cluster-name';
 const OWN = 'system:open-cluster-management:cluster1';

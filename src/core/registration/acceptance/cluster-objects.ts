@@ -1,4 +1,3 @@
-import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
   apiVersionOf,
   CLUSTER_ROLE,
@@ -7,9 +6,14 @@ import {
   NAMESPACE,
   ROLE_BINDING,
 } from '@berth/kube/model/kinds';
-import { CLUSTER_NAME_LABEL, WORK_FINALIZER, clusterGroup } from '@berth/ocm/registration/names';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { DesiredObject } from '@berth/kube/model/object-writes';
-import { acceptedRules, deniedRules, REGISTRATION_RULES, type RoleRule, WORK_RULES } from './agent-rules.ts';
+import {
+  CLUSTER_NAME_LABEL,
+  clusterGroup,
+  REGISTER_GROUP,
+  WORK_FINALIZER,
+} from '@berth/ocm/registration/names';
 
 const PREFIX = 'open-cluster-management:managedcluster';
 
@@ -97,3 +101,81 @@ function subjects(cluster: string): readonly object[] {
     name,
   }));
 }
+
+/** A rule of a ClusterRole (rbac.authorization.k8s.io/v1 PolicyRule). */
+interface RoleRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
+const ADDON_GROUP = 'addon.open-cluster-management.io';
+const WORK_GROUP = 'work.open-cluster-management.io';
+
+/**
+ * The rights of the agents of an accepted cluster outside its namespace: renew certificates, and report on their own
+ * ManagedCluster.
+ */
+export function acceptedRules(cluster: string): readonly RoleRule[] {
+  return [
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests'],
+      verbs: ['create', 'get', 'list', 'watch'],
+    },
+    {
+      apiGroups: [REGISTER_GROUP],
+      resources: ['managedclusters/clientcertificates'],
+      verbs: ['renew'],
+    },
+    {
+      apiGroups: [CLUSTER_GROUP],
+      resources: ['managedclusters'],
+      resourceNames: [cluster],
+      verbs: ['get', 'list', 'update', 'watch'],
+    },
+    {
+      apiGroups: [CLUSTER_GROUP],
+      resources: ['managedclusters/status'],
+      resourceNames: [cluster],
+      verbs: ['patch', 'update'],
+    },
+  ];
+}
+
+/** The rights of the agents of a denied cluster: read the ManagedCluster, to see that it is denied. */
+function deniedRules(cluster: string): readonly RoleRule[] {
+  return [
+    {
+      apiGroups: [CLUSTER_GROUP],
+      resources: ['managedclusters'],
+      resourceNames: [cluster],
+      verbs: ['get', 'list', 'watch'],
+    },
+  ];
+}
+
+/** The rights of a registration agent in the namespace of its cluster. */
+export const REGISTRATION_RULES: readonly RoleRule[] = [
+  {
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: ['get', 'list', 'watch', 'update'],
+  },
+  { apiGroups: [ADDON_GROUP], resources: ['managedclusteraddons'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [ADDON_GROUP], resources: ['managedclusteraddons/status'], verbs: ['patch', 'update'] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
+];
+
+/** The rights of a work agent in the namespace of its cluster. */
+export const WORK_RULES: readonly RoleRule[] = [
+  {
+    apiGroups: [WORK_GROUP],
+    resources: ['manifestworks'],
+    verbs: ['get', 'list', 'watch', 'update', 'patch'],
+  },
+  { apiGroups: [WORK_GROUP], resources: ['manifestworks/status'], verbs: ['patch', 'update'] },
+  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
+];

@@ -1,6 +1,6 @@
 import { OPERATOR_NAMESPACE, agentUser } from '@berth/ocm/registration/names';
 import { type CertificateRequestObject, requesterOf } from '@berth/kube/model/signing-request';
-import { knownAgents, type ReadRequest, recognize } from './known-agents.ts';
+import { knownAgents, type ReadRequest, recognize } from './recognize-request.ts';
 
 export interface ChoiceRules {
   readonly cluster: string;

@@ -1,8 +1,8 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { acceptsByRule, type AutoAcceptance, isOpenToRules } from '../acceptance/auto-acceptance.ts';
-import { isAlive } from '../health/is-joined.ts';
+import { isAlive } from '../health/is-live.ts';
 import { REGISTER_GROUP, type AgentIdentity, agentUser } from '@berth/ocm/registration/names';
-import { recognizeRequest } from '../recognize-request.ts';
+import { recognizeRequest } from './recognize-request.ts';
 import {
   type CertificateRequestObject,
   decisionOf,

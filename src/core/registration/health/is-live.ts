@@ -1,7 +1,6 @@
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { findCondition } from '@berth/kube/model/condition-list';
-import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
-import { isJoined } from './is-joined.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { AVAILABLE, JOINED } from '@berth/ocm/registration/cluster-conditions';
 
 /** Field manager of a status that Git recorded, for a hub without agents. */
 export const RECORDED_STATUS_MANAGER = 'berth-recorded-status';
@@ -29,4 +28,14 @@ function isRecorded({ metadata }: ManagedCluster): boolean {
     ({ subresource }) => subresource === 'status',
   );
   return writers.length > 0 && writers.every(({ manager }) => manager === RECORDED_STATUS_MANAGER);
+}
+
+/** Whether the agent of the cluster has ever connected to the hub with its certificate. */
+export function isJoined({ status }: ManagedCluster): boolean {
+  return findCondition(status?.conditions, JOINED)?.status === 'True';
+}
+
+/** Whether the cluster has joined, and its agent runs as far as the hub knows. */
+export function isAlive(cluster: ManagedCluster): boolean {
+  return isJoined(cluster) && findCondition(cluster.status?.conditions, AVAILABLE)?.status === 'True';
 }

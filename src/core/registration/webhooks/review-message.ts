@@ -1,12 +1,19 @@
-import type { OcmRefusal, OcmWrite } from '@berth/ocm/admission/ocm-write';
+import { type KindInfo, MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING } from '@berth/kube/model/kinds';
+import { completeCluster } from '@berth/ocm/admission/complete-cluster';
+import type { OcmRefusal, OcmReview, OcmWrite } from '@berth/ocm/admission/ocm-write';
+import { reviewBinding } from '@berth/ocm/admission/review-binding';
+import { reviewCluster } from '@berth/ocm/admission/review-cluster';
+import { ADDON_CONVERSIONS } from '@berth/ocm/definition/addon-conversions';
+import { ADDON_GROUP } from '@berth/ocm/kind/addon';
 import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
+import { errorText, InputError } from '@berth/runtime/errors';
 import {
   isObject,
+  type JsonObject,
+  type JsonValue,
   listAt,
   objectAt,
   textAt,
-  type JsonObject,
-  type JsonValue,
 } from '@berth/runtime/json/json-value';
 
 const REVIEW = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const;
@@ -148,4 +155,90 @@ function completionPatch(sent: JsonObject, completed: JsonObject): JsonObject[] 
 
 function textOfTime(taint: JsonValue | undefined): string {
   return isObject(taint) ? textAt(taint, 'timeAdded') : '';
+}
+
+const REVIEWS: ReadonlyMap<string, (write: OcmWrite) => OcmReview> = new Map([
+  [resourceOf(MANAGED_CLUSTER), reviewCluster],
+  [resourceOf(MANAGED_CLUSTER_SET_BINDING), reviewBinding],
+]);
+
+/** Whether the review is about a kind that has rules here. */
+export function isReviewed({ resource }: ReviewRequest): boolean {
+  return REVIEWS.has(resource);
+}
+
+/**
+ * The response of a mutating webhook.
+ * @param now RFC 3339
+ */
+export function judgeMutation({ resource, write }: ReviewRequest, now: string): ReviewVerdict {
+  if (write === undefined || resource !== resourceOf(MANAGED_CLUSTER)) return { kind: 'allowed' };
+  const completed = completeCluster(write, now);
+  return completed.kind === 'refused' ? completed : { kind: 'allowed', completed: completed.object };
+}
+
+/** What a validating webhook must check before it responds. */
+export function judgeValidation({ resource, write }: ReviewRequest): OcmReview {
+  const review = write === undefined ? undefined : REVIEWS.get(resource)?.(write);
+  return review ?? { kind: 'requirements', requirements: [] };
+}
+
+function resourceOf({ group, plural }: KindInfo): string {
+  return `${group}/${plural}`;
+}
+
+const CONVERSION_REVIEW = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' } as const;
+const VERSIONS = [`${ADDON_GROUP}/v1alpha1`, `${ADDON_GROUP}/v1beta1`];
+const WANTED = VERSIONS.join(' or ');
+
+/**
+ * Answers a ConversionReview of apiextensions.k8s.io/v1: all objects in the desired version, or a Failure that says what
+ * is wrong. Source: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/
+ *
+ * @returns the review with its response; a text that describes the error if it is not a valid ConversionReview
+ */
+export function answerConversion(review: unknown): JsonObject | string {
+  if (!isObject(review)) return 'expected an object of the kind ConversionReview';
+  const { apiVersion, kind } = CONVERSION_REVIEW;
+  if (review['apiVersion'] !== apiVersion || review['kind'] !== kind)
+    return `expected apiVersion ${apiVersion} and kind ${kind}`;
+  const request = objectAt(review, 'request');
+  const uid = textAt(request, 'uid');
+  if (uid === '') return 'request.uid: expected a text';
+  return { ...CONVERSION_REVIEW, response: { uid, ...responseTo(request) } };
+}
+
+function responseTo(request: JsonObject | undefined): JsonObject {
+  const version = textAt(request, 'desiredAPIVersion');
+  try {
+    if (!VERSIONS.includes(version)) throw invalid('request.desiredAPIVersion', version, WANTED);
+    const convertedObjects = listAt(request, 'objects').map((object, index) =>
+      converted(object, version, `request.objects[${index}]`),
+    );
+    return { convertedObjects, result: { status: 'Success' } };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { result: { status: 'Failure', message: errorText(error) } };
+  }
+}
+
+/** @throws InputError for what cannot be converted */
+function converted(object: JsonValue, version: string, subject: string): JsonObject {
+  if (!isObject(object)) throw invalid(subject, object, 'an object');
+  const [apiVersion, kind] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
+  if (!VERSIONS.includes(apiVersion)) throw invalid(`${subject}.apiVersion`, apiVersion, WANTED);
+  const convert = ADDON_CONVERSIONS[`${kind.toLowerCase()}s.${ADDON_GROUP}`];
+  if (convert === undefined)
+    throw invalid(`${subject}.kind`, kind, 'ClusterManagementAddOn or ManagedClusterAddOn');
+  for (const field of ['metadata', 'spec', 'status'])
+    if (object[field] !== undefined && !isObject(object[field]))
+      throw invalid(`${subject}.${field}`, object[field], 'an object');
+  return apiVersion === version ? object : convert(object, version);
+}
+
+function invalid(subject: string, got: JsonValue, expected: string): InputError {
+  return new InputError(`got ${JSON.stringify(got).slice(0, 100)}, expected ${expected}`, {
+    code: 'ocm.conversion',
+    subject,
+  });
 }

@@ -3,7 +3,7 @@ import {
   type ChoiceRules,
   chooseRequests,
 } from '../../../../src/core/registration/approval/choose-requests.ts';
-import type { ReadRequest } from '../../../../src/core/registration/approval/known-agents.ts';
+import type { ReadRequest } from '../../../../src/core/registration/approval/recognize-request.ts';
 import { requestContent } from './request-content.ts';
 
 const OWN = 'system:open-cluster-management:c1';

@@ -6,7 +6,7 @@ import {
   finalizersWithoutAgent,
   keptOnCluster,
   signOfLife,
-} from '../../../../src/core/registration/deletion/lost-cluster.ts';
+} from '../../../../src/core/registration/cluster-deletion.ts';
 
 const NOW_MS = Date.parse('2026-01-01T12:00:00Z');
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { cleanupPriority, planCleanup } from '../../../../src/core/registration/deletion/plan-cleanup.ts';
+import { cleanupPriority, planCleanup } from '../../../../src/core/registration/cluster-deletion.ts';
 
 const KEY = 'open-cluster-management.io/cleanup-priority';
 

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
-import { continuePresence, type HubPresence } from '../../../../src/core/registration/health/hub-presence.ts';
 import {
+  continuePresence,
   graceMs,
+  type HubPresence,
   isKnownSilent,
   judgeClock,
   judgeLease,

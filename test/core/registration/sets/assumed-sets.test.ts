@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
-import { assumedSetNotes, withAssumedSets } from '../../../../src/core/registration/sets/assumed-sets.ts';
+import { assumedSetNotes, withAssumedSets } from '../../../../src/core/registration/cluster-sets.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 const LABEL = 'cluster.open-cluster-management.io/clusterset';

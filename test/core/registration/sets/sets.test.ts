@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
 import { planDefaultSet } from '@berth/ocm/registration/default-sets';
-import { planManagedNamespaces } from '../../../../src/core/registration/sets/managed-namespaces.ts';
-import { bindingCondition, setCondition } from '../../../../src/core/registration/sets/set-status.ts';
+import {
+  bindingCondition,
+  planManagedNamespaces,
+  setCondition,
+} from '../../../../src/core/registration/cluster-sets.ts';
 
 const LABEL = 'cluster.open-cluster-management.io/clusterset';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answerConversion } from '../../../../src/core/registration/webhooks/conversion-review.ts';
+import { answerConversion } from '../../../../src/core/registration/webhooks/review-message.ts';
 
 const GROUP = 'addon.open-cluster-management.io';
 const review = (request: object) => ({

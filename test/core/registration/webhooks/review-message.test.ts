@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '@berth/runtime/json/json-value';
-import { judgeMutation } from '../../../../src/core/registration/webhooks/judge-review.ts';
 import {
+  judgeMutation,
   readReview,
-  reviewResponse,
   type ReviewRequest,
+  reviewResponse,
 } from '../../../../src/core/registration/webhooks/review-message.ts';
 
 const NOW = '2026-06-01T00:00:00Z';

@@ -40,6 +40,6 @@ async function doctor(io: CliIo, flags: DoctorFlags): Promise<ExitCode> {
   const facts = await withHub(io, flags, (hub) =>
     readArgoFacts(hub, flags.argocdNamespace, (baseUrl, token) => probeEndpoint(flags.url ?? baseUrl, token)),
   );
-  const { printChecks } = await import('../../../terminal/check-report.ts');
+  const { printChecks } = await import('../../../terminal/problem-report.ts');
   return (await printChecks(io, diagnose(facts), flags.output)) === 'error' ? 1 : 0;
 }

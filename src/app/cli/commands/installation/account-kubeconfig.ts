@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { type ServerEntry, tokenKubeconfig } from '../../../../core/registration/install/token-kubeconfig.ts';
+import {
+  type ServerEntry,
+  tokenKubeconfig,
+} from '../../../../core/registration/install/bootstrap-objects.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
 

@@ -4,8 +4,8 @@ import { apiVersionOf, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kind
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { DELETING } from '@berth/ocm/registration/cluster-conditions';
-import { REMOVAL_HELD } from '../../../../core/registration/deletion/deletion-hold.ts';
-import { isJoined } from '../../../../core/registration/health/is-joined.ts';
+import { REMOVAL_HELD } from '../../../../core/registration/cluster-deletion.ts';
+import { isJoined } from '../../../../core/registration/health/is-live.ts';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';

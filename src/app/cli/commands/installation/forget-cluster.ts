@@ -16,7 +16,7 @@ import {
   finalizersWithoutAgent,
   keptOnCluster,
   signOfLife,
-} from '../../../../core/registration/deletion/lost-cluster.ts';
+} from '../../../../core/registration/cluster-deletion.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { deletionOf, heldDeletion, isHeld } from './clean.ts';
 import { type Pending, waitUntil } from './run-installation.ts';

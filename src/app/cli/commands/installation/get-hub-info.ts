@@ -3,7 +3,7 @@ import type { Condition } from '@berth/kube/model/object-meta';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
-import { isJoined } from '../../../../core/registration/health/is-joined.ts';
+import { isJoined } from '../../../../core/registration/health/is-live.ts';
 import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';

@@ -1,12 +1,12 @@
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { InputError } from '@berth/runtime/errors';
-import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
 import {
+  BOOTSTRAP_ACCOUNT,
   joinCommand,
-  REPLACE_THE_NAME,
   type JoinTicket,
   joinTicketValue,
-} from '../../../../core/registration/install/join-command.ts';
+  REPLACE_THE_NAME,
+} from '../../../../core/registration/install/bootstrap-objects.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';

@@ -5,14 +5,14 @@ import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { printable } from '@berth/runtime/text/printable';
-import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
-import { addFlags, changedFlags } from '../../../../core/registration/install/serve-flags.ts';
-import type { ActiveController } from '../../../../core/registration/install/active-controllers.ts';
 import {
+  bootstrapObjects,
   joinCommand,
   joinTicketValue,
   REPLACE_THE_NAME,
-} from '../../../../core/registration/install/join-command.ts';
+} from '../../../../core/registration/install/bootstrap-objects.ts';
+import { addFlags, changedFlags } from '../../../../core/registration/install/serve-flags.ts';
+import type { ActiveController } from '../../../../core/registration/install/controller-announcement.ts';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';

@@ -8,13 +8,13 @@ import { AGENT_NAMESPACE, CLUSTER_NAME_LABEL, HUB_KUBECONFIG_SECRET } from '@ber
 import { InputError } from '@berth/runtime/errors';
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
-import { AGENT_DEPLOYMENT, agentObjects } from '../../../../core/registration/install/agent-objects.ts';
+import { AGENT_DEPLOYMENT, agentObjects } from '../../../../core/registration/install/deployment.ts';
 import {
   BOOTSTRAP_ENTRIES,
   type EntryNames,
   type ServerEntry,
   tokenKubeconfig,
-} from '../../../../core/registration/install/token-kubeconfig.ts';
+} from '../../../../core/registration/install/bootstrap-objects.ts';
 import { runningPid, logOf, startBackground, writePrivate } from '../../../background/background-process.ts';
 import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
@@ -204,7 +204,7 @@ async function namesForRejoin(
 
 /** Two clusters with one name would both apply the works of the name, and overwrite the status of each other. */
 async function warnOfSameName(io: CliIo, { request, hub }: JoinInput): Promise<void> {
-  const { isAlive } = await import('../../../../core/registration/health/is-joined.ts');
+  const { isAlive } = await import('../../../../core/registration/health/is-live.ts');
   const { clusterName: name, token } = request;
   const existing = await withBootstrapHub(io, hub, token, (there) => readCluster(there, name));
   if (existing === undefined || !isAlive(existing)) return;
@@ -275,7 +275,7 @@ async function missingRequest(hub: KubeApi, clusterName: string, hint: string): 
   const labelSelector = `${CLUSTER_NAME_LABEL}=${clusterName}`;
   const cluster = await readCluster(hub, clusterName);
   const { items } = await hub.list(CERTIFICATE_REQUEST, { labelSelector });
-  const { isAlive } = await import('../../../../core/registration/health/is-joined.ts');
+  const { isAlive } = await import('../../../../core/registration/health/is-live.ts');
   if (cluster !== undefined && (isAlive(cluster) || hasRequested(cluster, items))) return undefined;
   const problem = 'its agent has not asked the hub yet';
   return { subject: `cluster ${clusterName}`, problem, hint, code: NOT_READY };

@@ -3,7 +3,7 @@ import { printableLines } from '@berth/runtime/text/printable';
 import { APPLIED_MANIFEST_WORK, apiVersionOf, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
-import { agentObjects, MANAGED_SECRET } from '../../../../core/registration/install/agent-objects.ts';
+import { agentObjects, MANAGED_SECRET } from '../../../../core/registration/install/deployment.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub, withServer } from '../../flags/hub-flags.ts';

@@ -47,7 +47,7 @@ async function doctor(io: CliIo, flags: DoctorFlags): Promise<ExitCode> {
   const { openPreviewForge } = await import('../../../settings/serve-source.ts');
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { selectSources } = await import('../../../settings/select-sources.ts');
-  const { printChecks } = await import('../../../terminal/check-report.ts');
+  const { printChecks } = await import('../../../terminal/problem-report.ts');
   const settings = await readSettings(path.resolve(io.cwd, flags.config));
   const withPreview = settings.filter(({ preview }) => preview !== undefined);
   const [source] = selectSources(

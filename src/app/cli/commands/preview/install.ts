@@ -81,7 +81,7 @@ async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
   const { openForge } = await import('@berth/forge/open-forge');
   const { openSetup, webhookPath } = await import('@berth/forge/setup/open-setup');
   const { installPreview } = await import('../../../../controllers/previews/setup/install-preview.ts');
-  const { printChecks } = await import('../../../terminal/check-report.ts');
+  const { printChecks } = await import('../../../terminal/problem-report.ts');
   const admin = await neededAdminToken(io, flags);
   const repository = await repositoryOf(flags, async () => admin);
   const date = new Date(Date.now() + TOKEN_DAYS * DAY_MS).toISOString().slice(0, 10);

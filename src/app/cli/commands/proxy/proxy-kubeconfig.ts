@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '@berth/runtime/errors';
-import { tokenKubeconfig } from '../../../../core/registration/install/token-kubeconfig.ts';
+import { tokenKubeconfig } from '../../../../core/registration/install/bootstrap-objects.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import type { ClusterFlags } from './proxy-flags.ts';
 import { userServerAccess } from './user-server-entry.ts';

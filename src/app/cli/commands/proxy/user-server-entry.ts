@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { InputError } from '@berth/runtime/errors';
-import type { ServerEntry } from '../../../../core/registration/install/token-kubeconfig.ts';
+import type { ServerEntry } from '../../../../core/registration/install/bootstrap-objects.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { withHub } from '../../flags/hub-flags.ts';
 import { namespaceAndName, positiveDuration, wrongOption } from '../../flags/option-values.ts';

@@ -13,7 +13,7 @@ import type { WhatIf } from '../../../../core/preview/what-if/apply-what-if.ts';
 import type { WhatIfFlag } from '../../../../core/preview/what-if/parse-what-if.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { outputOption } from '../../../terminal/output-format.ts';
-import { makeProgress } from '../../../terminal/progress.ts';
+import { makeProgress } from '../../../terminal/terminal-output.ts';
 import { addHubFlags, givenDecided, EMBEDDED_HELP, isHubRequested, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/option-values.ts';
 import { packageVersion } from '../version.ts';

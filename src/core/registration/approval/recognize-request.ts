@@ -1,10 +1,12 @@
+import type { CertificateRequestObject, RequestContent } from '@berth/kube/model/signing-request';
 import {
   ADDON_NAME_LABEL,
+  agentGroups,
+  type AgentIdentity,
+  agentUser,
+  ALL_AGENTS_GROUP,
   CLIENT_SIGNER,
   CLUSTER_NAME_LABEL,
-  agentGroups,
-  ALL_AGENTS_GROUP,
-  type AgentIdentity,
   clusterGroup,
   parseAgentUser,
 } from '@berth/ocm/registration/names';
@@ -22,7 +24,7 @@ export interface RequestFacts {
   readonly asksForExtensions: boolean;
 }
 
-export type RequestRecognition =
+type RequestRecognition =
   | { readonly kind: 'agent'; readonly identity: AgentIdentity }
   /** `why` is a sentence for the log, without secrets. */
   | { readonly kind: 'other'; readonly why: string };
@@ -52,4 +54,38 @@ export function recognizeRequest(facts: RequestFacts): RequestRecognition {
 
 function other(why: string): RequestRecognition {
   return { kind: 'other', why };
+}
+
+/** A certificate request of a cluster, and the content of its PEM. */
+export interface ReadRequest {
+  readonly csr: CertificateRequestObject;
+  readonly content: RequestContent;
+}
+
+/** Whether the agent of a cluster made the request for itself, and which agent. */
+export function recognize({ csr, content }: ReadRequest): RequestRecognition {
+  if (content.kind === 'malformed') return { kind: 'other', why: content.why };
+  return recognizeRequest({
+    ...content,
+    labels: csr.metadata.labels ?? {},
+    signerName: csr.spec?.signerName ?? '',
+  });
+}
+
+/**
+ * The users of the agents to whom the hub has given a certificate for the cluster. A hub deletes requests after an hour or
+ * so: an agent that is missing here may still be known to a person.
+ */
+export function knownAgents(requests: readonly ReadRequest[], cluster: string): ReadonlySet<string> {
+  const users = requests.flatMap((request) => {
+    const found = recognize(request);
+    return found.kind === 'agent' && found.identity.cluster === cluster && isApproved(request.csr)
+      ? [agentUser(found.identity)]
+      : [];
+  });
+  return new Set(users);
+}
+
+function isApproved({ status }: CertificateRequestObject): boolean {
+  return status?.conditions?.some(({ type }) => type === 'Approved') === true;
 }
