@@ -1,18 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import type { WaveReading } from '../src/core/argocd/waves/served-waves.ts';
-import { GETPARAMS_PATH } from './getparams-path.ts';
 import {
-  type GetparamsResponse,
-  refuse,
-  computeResponse,
-  readWaves,
   type BoundRequest,
+  computeResponse,
+  type GetparamsResponse,
+  readWaves,
+  refuse,
 } from './response/compute-response.ts';
 import { parsePluginRequest } from './response/plugin-request.ts';
-import type { PluginSource, PluginPlacement } from './response/plugin-source.ts';
+import type { PluginPlacement, PluginSource } from './response/plugin-source.ts';
 import type { BearerTokens, TokenIdentity } from './tokens/bearer-tokens.ts';
-import type { TokenGrant, Binding } from './tokens/token-grant.ts';
+import type { Binding, TokenGrant } from './tokens/token-grant.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -266,3 +265,6 @@ function parsePathBinding(path: string): ParsedPath {
 function refusedPath(message: string): ParsedPath {
   return { ok: false, message };
 }
+
+/** The path that Argo CD appends to the baseUrl of a plugin. */
+export const GETPARAMS_PATH = '/api/v1/getparams.execute';

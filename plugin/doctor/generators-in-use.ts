@@ -1,6 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject, listAt, objectAt, textAt } from '@berth/runtime/json/json-value';
 
 /** A generator that reads decisions, at any depth of an ApplicationSet. */
 export type DecisionGenerator = {
@@ -11,7 +10,7 @@ export type DecisionGenerator = {
   readonly configMap: string;
   readonly requeueAfterSeconds: number | undefined;
 } & (
-  | { readonly kind: 'plugin'; readonly parameters: Fields }
+  | { readonly kind: 'plugin'; readonly parameters: JsonObject }
   | {
       readonly kind: 'clusterDecisionResource';
       readonly name: string;
@@ -23,64 +22,57 @@ export type DecisionGenerator = {
 export function decisionGenerators({ metadata, spec }: KubeObject): readonly DecisionGenerator[] {
   const applicationSet = `${metadata.namespace ?? ''}/${metadata.name}`;
   const found: DecisionGenerator[] = [];
-  const collect = (list: unknown, path: string): void => {
-    for (const [index, generator] of asList(list).entries()) {
-      const ownPath = `${path}/${index}`;
-      const { plugin, clusterDecisionResource, matrix, merge } = asFields(generator);
+  const collect = (parent: JsonObject | undefined, path: string): void => {
+    for (const [index, generator] of listAt(parent, 'generators').entries()) {
+      if (!isObject(generator)) continue;
+      const ownPath = `${path}/generators/${index}`;
+      const { plugin, clusterDecisionResource } = generator;
       if (plugin !== undefined)
-        found.push(pluginGenerator(asFields(plugin), applicationSet, `${ownPath}/plugin`));
-      if (clusterDecisionResource !== undefined)
-        found.push(
-          decisionResource(
-            asFields(clusterDecisionResource),
-            applicationSet,
-            `${ownPath}/clusterDecisionResource`,
-          ),
-        );
-      collect(asFields(matrix)['generators'], `${ownPath}/matrix/generators`);
-      collect(asFields(merge)['generators'], `${ownPath}/merge/generators`);
+        found.push(pluginGenerator(objectAt(generator, 'plugin'), applicationSet, `${ownPath}/plugin`));
+      if (clusterDecisionResource !== undefined) {
+        const resource = objectAt(generator, 'clusterDecisionResource');
+        found.push(decisionResource(resource, applicationSet, `${ownPath}/clusterDecisionResource`));
+      }
+      for (const key of ['matrix', 'merge']) collect(objectAt(generator, key), `${ownPath}/${key}`);
     }
   };
-  collect(asFields(spec)['generators'], '/spec/generators');
+  collect(isObject(spec) ? spec : undefined, '/spec');
   return found;
 }
 
-function pluginGenerator(plugin: Fields, applicationSet: string, path: string): DecisionGenerator {
+function pluginGenerator(
+  plugin: JsonObject | undefined,
+  applicationSet: string,
+  path: string,
+): DecisionGenerator {
   return {
     kind: 'plugin',
     applicationSet,
     path,
-    configMap: asText(asFields(plugin['configMapRef'])['name']),
-    requeueAfterSeconds: asNumber(plugin['requeueAfterSeconds']),
-    parameters: asFields(asFields(plugin['input'])['parameters']),
+    configMap: textAt(objectAt(plugin, 'configMapRef'), 'name'),
+    requeueAfterSeconds: requeueOf(plugin),
+    parameters: objectAt(objectAt(plugin, 'input'), 'parameters') ?? {},
   };
 }
 
-function decisionResource(resource: Fields, applicationSet: string, path: string): DecisionGenerator {
-  const labels = asFields(asFields(resource['labelSelector'])['matchLabels']);
+function decisionResource(
+  resource: JsonObject | undefined,
+  applicationSet: string,
+  path: string,
+): DecisionGenerator {
+  const labels = objectAt(objectAt(resource, 'labelSelector'), 'matchLabels') ?? {};
   return {
     kind: 'clusterDecisionResource',
     applicationSet,
     path,
-    configMap: asText(resource['configMapRef']),
-    requeueAfterSeconds: asNumber(resource['requeueAfterSeconds']),
-    name: asText(resource['name']),
-    labels: Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, asText(value)])),
+    configMap: textAt(resource, 'configMapRef'),
+    requeueAfterSeconds: requeueOf(resource),
+    name: textAt(resource, 'name'),
+    labels: Object.fromEntries(Object.keys(labels).map((key) => [key, textAt(labels, key)])),
   };
 }
 
-function asFields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function asNumber(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
+function requeueOf(generator: JsonObject | undefined): number | undefined {
+  const seconds = generator?.['requeueAfterSeconds'];
+  return typeof seconds === 'number' ? seconds : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Problem } from '@berth/runtime/problem/problem';
-import { isPlaceholder } from '../tokens/placeholder.ts';
+import { isPlaceholder } from '../tokens/token-grant.ts';
 import type { ArgoFacts, ArgoSecret, ProbeResult } from './argo-facts.ts';
 
 /** The errors of OpenSSL with which Node.js refuses a certificate. */

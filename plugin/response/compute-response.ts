@@ -1,9 +1,15 @@
 import { compareText } from '@berth/runtime/text/compare-text';
 import type { WaveReading } from '../../src/core/argocd/waves/served-waves.ts';
 import { type Binding, isBoundTo } from '../tokens/token-grant.ts';
-import { clusterFacts, type ClusterFacts, FACT_MAPS, type Facts } from './cluster-facts.ts';
 import type { PluginRequest } from './plugin-request.ts';
-import type { PluginPlacement, PluginSource } from './plugin-source.ts';
+import {
+  clusterFacts,
+  type ClusterFacts,
+  FACT_MAPS,
+  type Facts,
+  type PluginPlacement,
+  type PluginSource,
+} from './plugin-source.ts';
 
 /** An HTTP response of the endpoint. */
 export interface GetparamsResponse {

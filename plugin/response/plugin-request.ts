@@ -1,5 +1,5 @@
 import { readWaveRule, type WaveRule } from '../../src/core/argocd/waves/wave-rule.ts';
-import { FACT_MAPS, type FactMap } from './cluster-facts.ts';
+import { FACT_MAPS, type FactMap } from './plugin-source.ts';
 
 /** The request of an ApplicationSet, from `input.parameters`. */
 export interface PluginRequest {

@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import { SecretFile } from '@berth/runtime/files/secret-file';
-import { isPlaceholder } from './placeholder.ts';
 import { parseTokenFile, type TokenEntry } from './token-file.ts';
-import type { TokenGrant } from './token-grant.ts';
+import { isPlaceholder, type TokenGrant } from './token-grant.ts';
 
 export interface BearerTokensOptions {
   readonly file: string;

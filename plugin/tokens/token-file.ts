@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { configProblem, parseConfig } from '../../src/adapters/yaml/parse-config.ts';
 import { InputError } from '@berth/runtime/errors';
-import { isPlaceholder } from './placeholder.ts';
-import { type NameRestriction, TOKEN_SCOPES, type TokenGrant } from './token-grant.ts';
+import { isPlaceholder, type NameRestriction, TOKEN_SCOPES, type TokenGrant } from './token-grant.ts';
 
 /** A token that is easy to guess protects nothing. */
 const MIN_TOKEN_LENGTH = 16;

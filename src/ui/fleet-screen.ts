@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { fleetMoves, type Mark, marksAt } from '../core/dashboard/fleet-moves.ts';
 import type { ClusterState, FleetPlacement, FleetView } from '../core/dashboard/fleet-view.ts';
 import type { PlacementView } from '../core/dashboard/placement-view.ts';
-import type { TimelineStep } from '../core/timeline/timeline-step.ts';
+import type { TimelineStep } from '../core/timeline/timeline.ts';
 import { useAnswer } from './answers.ts';
 import { FleetMap, SIGNS } from './fleet-map.ts';
 import { counted, html, momentText } from './html.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { TimelineStep } from '../core/timeline/timeline-step.ts';
+import type { TimelineStep } from '../core/timeline/timeline.ts';
 import { html, momentText } from './html.ts';
 import { clusterAddress } from './suggestions.ts';
 import { VirtualRows } from './virtual-rows.ts';

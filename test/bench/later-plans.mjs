@@ -16,7 +16,7 @@ const { KeptBases } = await load('src/controllers/previews/compared-commits.js')
 const { SourceChecker } = await load('src/core/sources/check-sources.js');
 const { SideDecider } = await load('src/core/preview/sides/side-decider.js');
 const { parseWhatIf } = await load('src/core/preview/what-if/parse-what-if.js');
-const { applicationContext } = await load('src/app/generator-inputs/argo-part.js');
+const { applicationContext } = await load('src/app/generator-inputs/plan-inputs.js');
 const { LastLists } = await load('packages/runtime/src/lists/once-per-list.js');
 
 const hub = deserialize(serialize(await hubOf(base)));

@@ -1,7 +1,7 @@
 // Run after `npm run build:modules`: node test/bench/replica-set.bench.mjs
 // One replica set on N clusters: a pass over works that are up to date, a pass that writes all, and the rollout decision alone.
 import { planReplicaSet } from '../../.cache/modules/src/core/work/replica-set/plan-replica-set.js';
-import { clusterSpecs } from '../../.cache/modules/src/core/work/replica-set/cluster-specs.js';
+import { clusterSpecs } from '../../.cache/modules/src/core/work/replica-set/substitute-cluster.js';
 
 const NOW = '2026-03-01T12:00:00Z';
 const template = (value) => ({

@@ -6,8 +6,7 @@ import {
   PREVIEWED_KIND_PERMISSION,
   roleDocuments,
 } from '../../src/core/rbac/controller-rbac.ts';
-import { renderBinding, renderRole, renderRules } from '../../src/core/rbac/render-role.ts';
-import { namedRights } from '../../src/core/rbac/rights.ts';
+import { namedRights, renderBinding, renderRole, renderRules } from '../../src/core/rbac/render-role.ts';
 
 /** What a template gets in the place of names that values decide. */
 const NAMES = {

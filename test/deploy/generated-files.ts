@@ -5,7 +5,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import { HUB_KUBECONFIG_SECRET } from '@berth/ocm/registration/names';
 import { argoConnectionObjects } from '../../plugin/install/argo-connection.ts';
-import { knownResources } from '../../src/app/cli/commands/known-resources.ts';
+import { knownResources } from '../../src/app/cli/flags/hub-flags.ts';
 import {
   type ControllerSettings,
   flagsBefore,

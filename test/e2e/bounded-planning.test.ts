@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readHubSnapshot } from '../../src/controllers/explanations/hub-snapshot.ts';
+import { readHubSnapshot } from '../../src/controllers/explanations/offline-snapshot.ts';
 import { DEFAULT_PLAN_BOUNDS, type PlanBounds } from '../../src/controllers/previews/bounded/plan-bounds.ts';
 import {
   PlanningProcesses,
@@ -11,13 +11,17 @@ import {
 } from '../../src/controllers/previews/bounded/planning-processes.ts';
 import { planRevisions, type PlanRevisionsInput } from '../../src/controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../src/controllers/previews/recorded-hub-state.ts';
-import { readArgoPart } from '../../src/app/generator-inputs/argo-part.ts';
+import { readArgoPart } from '../../src/app/generator-inputs/plan-inputs.ts';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { InputError } from '@berth/runtime/errors';
 import { type KindInfo, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../src/core/sync/apply-set.ts';
-import { memberHead } from '../../src/core/sync/member-head.ts';
+import {
+  APPLY_SET_PART_OF_LABEL,
+  applySetId,
+  memberHead,
+  parentOfSource,
+} from '../../src/core/sync/apply-set.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';

@@ -25,7 +25,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition } from '@berth/kube/model/object-meta';
 import { secretTexts } from '@berth/kube/secret-texts';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
-import { readHeldAddOn, releaseAddOnRemovals } from '../../src/controllers/releases/release-removals.ts';
+import { readHeldAddOn, releaseAddOnRemovals } from '../../src/controllers/releases/release-held.ts';
 import { HUB_NAMESPACE, signingAuthority } from '../interop/registration/addon-objects.ts';
 import { CLUSTER, ensure, ensureCreated, Joining, type Mortal, PATIENT } from './joining.ts';
 

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { GETPARAMS_PATH } from '../../plugin/getparams-path.ts';
+import { GETPARAMS_PATH } from '../../plugin/getparams-endpoint.ts';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { CONFIG_MAP, MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
-import type { StepName } from '../../src/core/timeline/timeline-step.ts';
+import type { StepName } from '../../src/core/timeline/timeline.ts';
 import {
   type ClusterName,
   CLUSTERS,

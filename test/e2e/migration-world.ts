@@ -17,7 +17,7 @@ import {
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { TimelineStep } from '../../src/core/timeline/timeline-step.ts';
+import type { TimelineStep } from '../../src/core/timeline/timeline.ts';
 import { issueKubeconfig } from '@berth/embedded-hub/maintenance/issue-kubeconfig';
 import { HubSide } from '../agent/registration/hub-side.ts';
 import { BreakingProxy } from '../../packages/kube/test/fakes/breaking-proxy.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { GETPARAMS_PATH } from '../../plugin/getparams-path.ts';
+import { GETPARAMS_PATH } from '../../plugin/getparams-endpoint.ts';
 import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ControllerProcess } from './controller-process.ts';

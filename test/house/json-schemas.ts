@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { placementTest } from '../../src/adapters/yaml/schema/placement-test.ts';
-import { ruleTest } from '../../src/adapters/yaml/schema/rule-test.ts';
+import { placementTest, ruleTest } from '../../src/adapters/yaml/schema/placement-test.ts';
 import type { Schema } from '../../src/adapters/yaml/schema/schema.ts';
 import { settingsSchema } from '../../src/app/settings/source-settings.ts';
 import { rulesSchema } from '../../src/controllers/previews/rules/parse-rules.ts';

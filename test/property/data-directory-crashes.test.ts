@@ -7,7 +7,7 @@ import { HistoryReader } from '../../src/adapters/store/history-store.ts';
 import { startEngine } from '../../packages/placement/src/incremental-scheduler.ts';
 import { PLACEMENT } from '@berth/kube/model/kinds';
 import { type DecisionRecord, decidedText } from '../../src/core/publish/record/decision-record.ts';
-import { recordedGroups } from '../../src/core/publish/record/recorded-groups.ts';
+import { recordedGroups } from '../../src/core/publish/record/last-publication.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { MortalKubeApi, type Life } from '@berth/test-kit/mortal-kube-api';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planInputs } from '../../src/app/generator-inputs/plan-inputs.ts';
-import { readHubSnapshot } from '../../src/controllers/explanations/hub-snapshot.ts';
+import { readHubSnapshot } from '../../src/controllers/explanations/offline-snapshot.ts';
 import { dataOf } from '../../src/controllers/publication/hub-records.ts';
 import { CONFIG_MAP, NAMESPACE as NAMESPACE_KIND } from '@berth/kube/model/kinds';
 import { fieldChanges } from '../../src/core/preview/effects/field-changes.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
-import { GETPARAMS_PATH } from '../../plugin/getparams-path.ts';
+import { GETPARAMS_PATH } from '../../plugin/getparams-endpoint.ts';
 import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { runCli } from '../../src/app/cli/program.ts';

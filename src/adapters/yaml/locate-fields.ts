@@ -1,6 +1,5 @@
 import type { FieldPath } from '@berth/kube/model/field-path';
-import { DocumentLocator } from './document-locator.ts';
-import type { Position } from './document-locator.ts';
+import { DocumentLocator, type Position } from './document-locator.ts';
 import { splitDocuments } from './split-documents.ts';
 
 /** The position of an object in its file, to locate its fields later. */
@@ -27,3 +26,15 @@ export function makeFieldLocator(text: string): (place: ManifestPlace, path: Fie
     return { line: document.startLine + at.line - 1, column: at.column };
   };
 }
+
+/**
+ * Whether a text has the fields apiVersion and kind: at the start of a line, or after another field on it, as in JSON
+ * on one line. For texts that cannot be parsed.
+ */
+export function hasManifestFields(text: string): boolean {
+  return FIELDS.every((field) => field.test(text));
+}
+
+const FIELDS = ['apiVersion', 'kind'].map(
+  (name) => new RegExp(`(?:(?:^|[{,])[ \\t"'-]*${name}["']?|"${name}")[ \\t]*:`, 'm'),
+);

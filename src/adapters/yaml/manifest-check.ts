@@ -1,7 +1,7 @@
 import { isObject } from '@berth/runtime/json/json-value';
 import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { hasManifestFields } from './has-manifest-fields.ts';
+import { hasManifestFields } from './locate-fields.ts';
 import { closestName } from '@berth/runtime/text/closest-name';
 import { checkSchema, describeValue, type SchemaFinding } from './schema/check.ts';
 import { anyObject } from './schema/meta.ts';
@@ -9,8 +9,7 @@ import { apiVersionOf, typeKeyOf } from '@berth/kube/model/kinds';
 import { PLACEMENT_TEST } from '../../core/placement-test/placement-test.ts';
 import { RULE_TEST } from '../../core/preview/rules/rule-test.ts';
 import { type KnownKind, OCM_MANIFESTS } from './schema/ocm-schemas.ts';
-import { placementTest } from './schema/placement-test.ts';
-import { ruleTest } from './schema/rule-test.ts';
+import { placementTest, ruleTest } from './schema/placement-test.ts';
 
 /** The code of the warning about a document that is no mapping, or has neither apiVersion nor kind. */
 export const NOT_AN_OBJECT = 'source.not-an-object';

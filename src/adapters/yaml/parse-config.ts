@@ -2,9 +2,8 @@ import type { z } from 'zod';
 import { InputError } from '@berth/runtime/errors';
 import { formatFieldPath } from '@berth/kube/model/field-path';
 import type { FieldPath } from '@berth/kube/model/field-path';
-import { DEFAULT_YAML_BUDGET } from './budget.ts';
 import { makeFieldLocator } from './locate-fields.ts';
-import { loadDocument } from './load-document.ts';
+import { DEFAULT_YAML_BUDGET, loadDocument } from './load-document.ts';
 import { splitDocuments } from './split-documents.ts';
 import { syntaxProblems } from './syntax-problems.ts';
 

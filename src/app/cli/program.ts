@@ -8,15 +8,11 @@ import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
 import { argocdInstallCommand } from './commands/argocd/install.ts';
 import { argocdRenderCommand } from './commands/argocd/render.ts';
 import { acceptCommand } from './commands/clusters/accept.ts';
-import { getAddonsCommand } from './commands/clusters/get-addons.ts';
-import { getClustersCommand } from './commands/clusters/get-clusters.ts';
 import { clusterSetCommand } from './commands/clustersets/clusterset.ts';
-import { getClusterSetsCommand } from './commands/clustersets/get-clustersets.ts';
 import { dashboardCommand } from './commands/controller/dashboard.ts';
-import { reconcileCommand } from './commands/controller/reconcile.ts';
 import { releaseCommand } from './commands/controller/release.ts';
 import { serveCommand } from './commands/controller/serve.ts';
-import { statusCommand } from './commands/controller/status.ts';
+import { reconcileCommand, statusCommand } from './commands/controller/status.ts';
 import { completionCommand } from './commands/completion.ts';
 import { demoCommand } from './commands/demo/demo.ts';
 import { historyCommand } from './commands/history/history.ts';
@@ -31,12 +27,16 @@ import { unjoinCommand } from './commands/installation/unjoin.ts';
 import { mcpCommand } from './commands/mcp/mcp.ts';
 import { explainCommand } from './commands/placements/explain.ts';
 import {
+  getAddonsCommand,
+  getClustersCommand,
+  getClusterSetsCommand,
   getDecisionsCommand,
   getHoldsCommand,
+  getPlacementsCommand,
   getRolloutsCommand,
   getSourcesCommand,
+  getWorksCommand,
 } from './commands/objects/get-more.ts';
-import { getPlacementsCommand } from './commands/placements/get-placements.ts';
 import { simulateCommand } from './commands/placements/simulate.ts';
 import { testCommand } from './commands/placements/test.ts';
 import { previewDoctorCommand } from './commands/preview/doctor.ts';
@@ -53,7 +53,6 @@ import { validateCommand } from './commands/sources/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import type { CliCommand } from './commands/cli-command.ts';
 import { createWorkCommand } from './commands/works/create-work.ts';
-import { getWorksCommand } from './commands/works/get-works.ts';
 
 /** Runs `berth ARGS`. Never throws: a failure is printed to stderr and becomes exit code 1. */
 export function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {

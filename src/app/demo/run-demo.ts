@@ -1,27 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, writeFile, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentEvent } from '@berth/agent/options/agent-options';
 import { MANIFEST_WORK, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
-import { type PlacementDecision, PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { BugError, TransientError } from '@berth/runtime/errors';
 import { createLogger } from '../../adapters/log/pino-logger.ts';
-import type { RunningController } from '../serve/serve-controller.ts';
-import { serveController } from '../serve/serve-controller.ts';
+import { type RunningController, serveController } from '../serve/serve-controller.ts';
 import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
-import type { DemoClusters } from './demo-clusters.ts';
-import { startDemoClusters } from './demo-clusters.ts';
-import type { DemoChange, DemoRepository } from './demo-repository.ts';
-import { openDemoRepository } from './demo-repository.ts';
-import { narrateControllerEvent } from './narrate-controller-event.ts';
-import { type Narrator, createNarrator } from './narrator.ts';
-import { waitUntil, type CheckResult } from './wait-until.ts';
+import { type DemoClusters, startDemoClusters } from './demo-clusters.ts';
+import { type DemoChange, type DemoRepository, openDemoRepository } from './demo-repository.ts';
+import { createNarrator, narrateControllerEvent, type Narrator } from './narrator.ts';
 
 export interface DemoOptions {
   readonly dataDir: string;
@@ -385,4 +380,36 @@ export async function callPluginEndpoint(request: {
       subject: url,
     });
   return JSON.parse(text);
+}
+
+/** The result of a check: done, or what is missing. */
+export type CheckResult = { readonly done: true } | { readonly done: false; readonly missing: string };
+
+const CHECK_INTERVAL_MS = 100;
+
+/**
+ * Repeats a check until it succeeds.
+ * @param what the subject of the error
+ * @throws TransientError with the last result after `timeoutMs`; the signal's reason when aborted
+ */
+export async function waitUntil(
+  what: string,
+  check: () => Promise<CheckResult>,
+  options: { readonly clock: Clock; readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<void> {
+  const { clock, signal, timeoutMs } = options;
+  const deadlineMs = clock.now() + timeoutMs;
+  for (;;) {
+    signal.throwIfAborted();
+    const result = await check();
+    if (result.done) return;
+    if (clock.now() >= deadlineMs)
+      throw new TransientError(`not reached after ${timeoutMs / 1000} s: ${result.missing}`, {
+        code: 'demo.timeout',
+        subject: what,
+      });
+    await new Promise<void>((resolve) => {
+      clock.schedule(CHECK_INTERVAL_MS, resolve);
+    });
+  }
 }

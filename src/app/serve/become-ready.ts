@@ -1,15 +1,17 @@
-import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
-import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
-import type { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
-import type { RepositoryLoop } from '../../controllers/sources/following/repository-loop.ts';
-import type { Clock } from '@berth/runtime/clock/clock';
-import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
+import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
+import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
+import type { RepositoryLoop } from '../../controllers/sources/following/repository-loop.ts';
+import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
+import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import type { ControllerState } from './controller-state.ts';
 import type { ControllerHttp } from './http/controller-http.ts';
 import type { Readiness } from './http/readiness.ts';
-import type { Standby } from './standby.ts';
 
 /** What is missing at the start is looked for again after this time. */
 const LOOK_AGAIN_MS = 1_000;
@@ -74,4 +76,56 @@ function missingParts({ decider, readiness, sources }: ReadyParts): readonly str
     ),
     ...(decider instanceof PublishPipeline ? decider.unpublished() : []),
   ];
+}
+
+interface StandbyOptions {
+  readonly leadership: Leadership;
+  readonly inventory: HubInventory;
+  readonly publishedPlacements: PublishedPlacements;
+  readonly clock: Clock;
+  readonly barrier: CommitBarrier;
+  readonly state: ControllerState;
+  /** The newest resource version of each backup from which the hub was restored. */
+  readonly restoredTo: () => readonly string[];
+}
+
+/**
+ * The behaviour of a process that is not the leader, and the steps before it starts to write. A
+ * standby reads and decides like the leader. Pages of the leader count as published when they have
+ * not changed for two seconds.
+ */
+export class Standby {
+  readonly #options: StandbyOptions;
+  readonly #published: UpstreamDecisions;
+
+  constructor(options: StandbyOptions) {
+    this.#options = options;
+    this.#published = new UpstreamDecisions(options);
+  }
+
+  start(supervisor: Supervisor): void {
+    const { leadership, barrier, state, restoredTo } = this.#options;
+    barrier.beginStandby();
+    leadership.onTakeOver((takeOver) => {
+      state.takeOver(takeOver, { wasRestored: restoredTo().length > 0 });
+      // The previous leader may have applied part of a commit.
+      barrier.takeOver();
+    });
+    supervisor.start('decisions of the leader', (signal) => this.#follow(signal));
+  }
+
+  /** Resolves when the published decisions are known; immediately if this process leads. */
+  async whenPublished(signal: AbortSignal): Promise<void> {
+    await this.#options.leadership.whenDecided(signal);
+    if (!this.#options.leadership.isHeld) await this.#published.whenPublished(signal);
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { leadership } = this.#options;
+    const stop = new AbortController();
+    const following = this.#published.follow(stop.signal);
+    await leadership.whenHeld(signal);
+    stop.abort();
+    await following;
+  }
 }

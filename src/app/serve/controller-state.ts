@@ -12,7 +12,7 @@ import type { PlacementMove } from '../../core/transition/unfinished-transition.
 import { LastTransition } from '../../controllers/publication/last-transition.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
-import type { TimelineStep } from '../../core/timeline/timeline-step.ts';
+import type { TimelineStep } from '../../core/timeline/timeline.ts';
 import { isEarlierTerm } from '@berth/kube/leader-election/lease';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { HubRecords } from '../../controllers/publication/hub-records.ts';

@@ -18,7 +18,7 @@ import type {
   PullRequestComment,
 } from '../../controllers/previews/pull-requests/reported-events.ts';
 import { ReportedWork } from '../../controllers/previews/pull-requests/reported-work.ts';
-import { type ArgoPart, applicationContext, readArgoPart } from '../generator-inputs/argo-part.ts';
+import { applicationContext, type ArgoPart, readArgoPart } from '../generator-inputs/plan-inputs.ts';
 import {
   planPullRequest,
   type PullRequestPlannerOptions,
@@ -30,10 +30,10 @@ import { NO_MEMORY, type PreviewMemory } from '../../controllers/previews/pull-r
 import { PreviewRepository } from '../../controllers/previews/pull-requests/preview-repository.ts';
 import { PullRequestPreviews } from '../../controllers/previews/pull-requests/pull-request-previews.ts';
 import type { PreviewReports } from '../../controllers/previews/pull-requests/pull-request-options.ts';
-import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import {
   type ServeSource,
+  type SourceEvent,
   sourceNameOf,
   takesFields,
 } from '../../controllers/sources/progress/source-options.ts';

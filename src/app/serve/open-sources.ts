@@ -30,11 +30,11 @@ import type { SourceStatus } from '../../controllers/sources/following/followed-
 import { RepositoryLoop } from '../../controllers/sources/following/repository-loop.ts';
 import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
 import { SourceDeclarations } from '../../controllers/sources/progress/source-declarations.ts';
-import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { annotatesPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import {
   groupByRef,
   type ServeSource,
+  type SourceEvent,
   sourceNameOf,
   takesFields,
 } from '../../controllers/sources/progress/source-options.ts';

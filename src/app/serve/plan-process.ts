@@ -24,7 +24,7 @@ import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import { LastLists } from '@berth/runtime/lists/once-per-list';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { SourceChecker } from '../../core/sources/check-sources.ts';
-import { applicationContext } from '../generator-inputs/argo-part.ts';
+import { applicationContext } from '../generator-inputs/plan-inputs.ts';
 
 /*
  * The program of a planning process (controllers/previews/bounded/planning-process.ts). It receives a

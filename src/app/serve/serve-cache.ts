@@ -1,7 +1,6 @@
 import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT } from '../../core/argocd/argocd-kinds.ts';
-import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
-import { trimClusterSecret } from '../../core/argocd/cluster-secrets/known-secret.ts';
+import { SECRET_TYPE_LABEL, trimClusterSecret } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
 import { InputError } from '@berth/runtime/errors';
 import {
   CERTIFICATE_REQUEST,

@@ -17,19 +17,18 @@ import { DecisionRecorder } from '../../controllers/publication/decision-recorde
 import type { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
-import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
+import { warmEngine } from '../../controllers/scheduling/scheduling-loop.ts';
 import { CommitBarrier, CommitsInProgress } from '../../controllers/sources/progress/commit-barrier.ts';
-import { DeclaredPlacements } from '../../controllers/sources/progress/declared-placements.ts';
-import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
+import { DeclaredPlacements } from '../../controllers/sources/progress/source-declarations.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
-import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import { type SourceEvent, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import {
   type WorkControllers,
   startWorkControllers,
 } from '../../controllers/works/start-work-controllers.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
-import { becomeReady } from './become-ready.ts';
+import { becomeReady, Standby } from './become-ready.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import type { ControllerHttpOptions } from './http/controller-http-options.ts';
 import { serveHttp } from './http/controller-http.ts';
@@ -40,7 +39,6 @@ import { openAnnouncement } from './open-announcement.ts';
 import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
 import { openSources, restoreDeleted, type SourceDependencies } from './open-sources.ts';
 import { serveCache } from './serve-cache.ts';
-import { Standby } from './standby.ts';
 import { startOptionalControllers } from './start-optional-controllers.ts';
 
 /**

@@ -30,7 +30,7 @@ import { DEFAULT_REMOVAL_BUDGET, type RemovalMemory } from '../../core/publish/j
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { RegistrationEvent } from '../../core/registration/duties.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
-import { clusterSteps, leaseExpired, workSteps } from '../../core/timeline/hub-steps.ts';
+import { clusterSteps, leaseExpired, workSteps } from '../../core/timeline/timeline.ts';
 import { type ServeOptions, decidedPlacements } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
 import type { ControllerMetrics } from './http/controller-metrics.ts';

@@ -2,13 +2,12 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { sha256 } from '@berth/runtime/sha256';
-import { asApplication } from '../../core/argocd/argo-application.ts';
-import { APP_PROJECT, APPLICATION, APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
+import { APP_PROJECT, APPLICATION, APPLICATION_SET, asApplication } from '../../core/argocd/argocd-kinds.ts';
 import { mayDeployTo } from '../../core/argocd/project-destinations.ts';
 import { hostingSet } from '../../core/argocd/pull/pull-target.ts';
 import { decisionUses } from '../../core/argocd/refresh/decision-use.ts';
 import { seenDecisions } from '../../core/argocd/refresh/seen-digest.ts';
-import { applicationsByCluster } from '../../core/argocd/waves/application-clusters.ts';
+import { applicationsByCluster } from '../../core/argocd/waves/cluster-health.ts';
 import { type ApplicationView, noPlaceNote, type OpenPlan } from '../../core/dashboard/application-view.ts';
 import type {
   PublishedPlacement,

@@ -25,8 +25,7 @@ import { type HistoryView, type PlacementView, placementView } from '../../core/
 import { seesAll, seesNamespace, type Sight, visibleClusters } from '../../core/dashboard/sight.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/record/compact-record.ts';
-import { movedStep } from '../../core/timeline/decision-steps.ts';
-import { inOrder, stepsOf, type TimelineStep } from '../../core/timeline/timeline-step.ts';
+import { inOrder, movedStep, stepsOf, type TimelineStep } from '../../core/timeline/timeline.ts';
 import { workRow } from '../../core/work/describe-work.ts';
 import { explainInSnapshot } from '../explanations/explain-offline.ts';
 import { type HubInventory, placementOfWork } from '../inventory/hub-inventory.ts';

@@ -8,7 +8,7 @@ import { builtProgram } from '../../adapters/program/package-root.ts';
 import type { Plan } from '../../core/preview/plan.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
-import { explainRecordMoves } from '../explanations/explain-record-moves.ts';
+import { explainRecordMoves } from '../explanations/explain-record.ts';
 import {
   type NumberedObjects,
   packSnapshot,

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
-import { explainRecordMoves } from '../explanations/explain-record-moves.ts';
+import { explainRecordMoves } from '../explanations/explain-record.ts';
 import { ReceivedObjects, unpackSnapshot } from '../previews/bounded/numbered-objects.ts';
 import { sentError } from '../previews/bounded/plan-messages.ts';
 import type { SentQuestion } from './question-thread.ts';

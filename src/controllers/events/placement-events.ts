@@ -21,7 +21,7 @@ import {
   releasedEvent,
   scoreEvent,
 } from '../../core/publish/pages/placement-event-content.ts';
-import { RENEWAL_MS, renewEvent } from './lasting-event.ts';
+import { RENEWAL_MS, renewEvent } from './controller-events.ts';
 
 export interface PlacementEventsOptions {
   readonly api: Pick<KubeApi, 'create' | 'mergePatch'>;

@@ -10,7 +10,7 @@ import type { Logger } from '@berth/runtime/logger';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { heldEvent, releasedEvent } from '../../core/publish/pages/placement-event-content.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
-import { RENEWAL_MS, renewEvent } from './lasting-event.ts';
+import { RENEWAL_MS, renewEvent } from './controller-events.ts';
 
 export interface SourceEventsOptions {
   readonly api: Pick<KubeApi, 'create' | 'get' | 'mergePatch'>;

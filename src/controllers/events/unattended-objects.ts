@@ -13,7 +13,7 @@ import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { GITOPS_CLUSTERS } from '../../core/argocd/argocd-kinds.ts';
 import { undecidedEvent, unattendedGitOpsEvent } from '../../core/addon/install/unattended-object.ts';
 import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
-import { RENEWAL_MS, renewEvent } from './lasting-event.ts';
+import { RENEWAL_MS, renewEvent } from './controller-events.ts';
 
 export interface UnattendedOptions {
   readonly hub: Pick<KubeApi, 'list' | 'create' | 'mergePatch' | 'resolve'>;

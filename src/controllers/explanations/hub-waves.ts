@@ -1,11 +1,10 @@
-import { APPLICATION, APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
+import { APPLICATION, APPLICATION_SET, asApplication } from '../../core/argocd/argocd-kinds.ts';
 import { hostingSet } from '../../core/argocd/pull/pull-target.ts';
 import { type ApplicationsRead, explainWaves, waveRuleOf } from '../../core/argocd/waves/explain-waves.ts';
 import { type WavesExplanation } from '@berth/placement/explain/verdict/explanation';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { decisionsOfPlacement } from '@berth/placement/explain/snapshot/snapshot-lookup';
 import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
-import { asApplication } from '../../core/argocd/argo-application.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';

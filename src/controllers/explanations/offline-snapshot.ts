@@ -1,12 +1,32 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import {
+  ADDON_PLACEMENT_SCORE,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { recordedClusters, withRecordedClusters } from '@berth/placement/explain/snapshot/recorded-decisions';
+import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { InputError, errorText } from '@berth/runtime/errors';
+import { errorText, InputError } from '@berth/runtime/errors';
 import type { Problem } from '@berth/runtime/problem/problem';
+import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
+import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import { assumedSetNotes, withAssumedSets } from '../../core/registration/cluster-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
+import { withSchedulingEnabled } from '../inventory/schedulable-placement.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
-import { type ParsedCase, type SimulationCase, checkSimulationCase } from './simulation-case.ts';
+import { checkSimulationCase, type ParsedCase, type SimulationCase } from './simulation-case.ts';
 
 export interface OfflineSource {
   /** Folder or file of manifests. */
@@ -120,4 +140,94 @@ function parseLine(line: string): ParsedCase {
   }
   const isWrapped = typeof value === 'object' && value !== null && Object.hasOwn(value, 'case');
   return checkSimulationCase(isWrapped ? (value as { readonly case: unknown }).case : value);
+}
+
+/**
+ * Reads a snapshot from a hub once. With `only`, just that placement is decided, with the published decisions of all
+ * others. A kind that cannot be read is an error, never an empty list.
+ */
+export async function readHubSnapshot(hub: KubeApi, now: string, only?: PlacementRef): Promise<Snapshot> {
+  const list = async <T>(kind: KindInfo): Promise<readonly T[]> =>
+    (await hub.list(kind)).items as unknown as readonly T[];
+  const [placements, clusters, clusterSets, bindings, decisions, scores] = await Promise.all([
+    only === undefined ? list<Placement>(PLACEMENT) : readOne(hub, only),
+    list<ManagedCluster>(MANAGED_CLUSTER),
+    list<ManagedClusterSet>(MANAGED_CLUSTER_SET),
+    list<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING),
+    list<PlacementDecision>(PLACEMENT_DECISION),
+    list<AddOnPlacementScore>(ADDON_PLACEMENT_SCORE),
+  ]);
+  return {
+    now,
+    placements: placements.map(withSchedulingEnabled),
+    clusters,
+    clusterSets,
+    bindings,
+    decisions,
+    scores,
+  };
+}
+
+async function readOne(hub: KubeApi, ref: PlacementRef): Promise<readonly Placement[]> {
+  const found = await hub.get(PLACEMENT, ref);
+  return found === undefined ? [] : [found as unknown as Placement];
+}
+
+export interface RebuildInput {
+  readonly record: CompactRecord;
+  /** All records on the hub, oldest first. */
+  readonly records: readonly CompactRecord[];
+  readonly hub: KubeApi;
+  /** A clone that contains the commit of the record, or a folder in such a clone. */
+  readonly repo: string;
+}
+
+/**
+ * Rebuilds the inputs of a decision: the objects of the record's commit on the current hub, without
+ * those of later commits, and the decisions that were published before. Status and scores are the
+ * current ones; the digest shows whether the decision is the same.
+ * @throws InputError if the history of Git or the records is too short
+ */
+export async function rebuildSnapshot(input: RebuildInput, context: CommandContext): Promise<Snapshot> {
+  const { record, records, hub } = input;
+  const subject = `record ${record.hash}`;
+  if (record.commit === null)
+    throw new InputError('names no commit, so its inputs cannot be rebuilt', {
+      code: 'history.commit',
+      subject,
+    });
+  const latest = records.findLast(({ commit }) => commit !== null)?.commit ?? record.commit;
+  const now = record.publishedAt;
+  const readGit = async (ref: string): Promise<Snapshot> =>
+    (await readOfflineSnapshot({ from: input.repo, ref, now }, context)).snapshot;
+  const [then, present] = [await readGit(record.commit.id), await readGit(latest.id)];
+  const live = await readHubSnapshot(hub, now);
+  const [namespace = '', name = ''] = record.placement.split('/');
+  const published = recordedClusters(live, { namespace, name });
+  const before = publishedBefore(record, records, published);
+  return withRecordedClusters(overlaySnapshot(live, then, present), { namespace, name }, before);
+}
+
+/**
+ * The clusters that were published before, computed backwards from the current pages through the
+ * records.
+ */
+function publishedBefore(
+  record: CompactRecord,
+  records: readonly CompactRecord[],
+  published: readonly string[],
+): readonly string[] {
+  const own = records.filter(({ placement }) => placement === record.placement);
+  const back = own.slice(own.findIndex(({ hash }) => hash === record.hash)).reverse();
+  const clusters = new Set(published);
+  for (const { hash, added, removed } of back) {
+    if (added.names.length < added.count || removed.names.length < removed.count)
+      throw new InputError('moved more clusters than it names, so the decision before it is unknown', {
+        code: 'history.moves',
+        subject: `record ${hash}`,
+      });
+    for (const cluster of added.names) clusters.delete(cluster);
+    for (const cluster of removed.names) clusters.add(cluster);
+  }
+  return [...clusters].sort();
 }

@@ -3,8 +3,7 @@ import type { Reflector } from '@berth/kube/cache/reflector';
 import { type KindInfo, typeKeyOf } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
-import { APPLY_SET_PART_OF_LABEL } from '../../core/sync/apply-set.ts';
-import { memberHead } from '../../core/sync/member-head.ts';
+import { APPLY_SET_PART_OF_LABEL, memberHead } from '../../core/sync/apply-set.ts';
 
 export interface FollowedMembersOptions {
   readonly cache: Pick<ObjectCache, 'whole' | 'part' | 'forget'>;

@@ -4,7 +4,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { InputError } from '@berth/runtime/errors';
 import { z } from 'zod';
 import { SETTINGS_ANNOTATION } from '../../core/registration/install/controller-announcement.ts';
-import { CONTROLLER_LEASES } from '../inventory/decided-placements.ts';
+import { CONTROLLER_LEASES } from '../inventory/schedulable-placement.ts';
 
 const budget = z.object({ percent: z.number(), atLeast: z.number() });
 

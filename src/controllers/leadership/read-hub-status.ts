@@ -26,7 +26,7 @@ import {
 } from '../../core/publish/pages/decision-page.ts';
 import { readDuties } from '../../core/registration/install/controller-announcement.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
-import { CONTROLLER_LEASES } from '../inventory/decided-placements.ts';
+import { CONTROLLER_LEASES } from '../inventory/schedulable-placement.ts';
 import { type AnnouncedSource, readAnnouncedSettings } from './announced-settings.ts';
 
 /** What a hub says of the controllers that write to it. Plain JSON. */

@@ -1,6 +1,6 @@
-import { readFile, access } from 'node:fs/promises';
+import { access, readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { formatRef, refOf, objectIdentity } from '@berth/kube/model/object-ref';
+import { formatRef, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { errorText, InputError } from '@berth/runtime/errors';
@@ -8,23 +8,23 @@ import { mergePatch } from '@berth/runtime/json/merge-patch';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { makeFieldLocator } from '../../adapters/yaml/locate-fields.ts';
 import { asNamed, type ParsedManifest, parseManifests } from '../../adapters/yaml/parse-manifests.ts';
-import type { TestReport } from '../../core/placement-test/junit.ts';
 import { PLACEMENT_TEST, type PlacementTest } from '../../core/placement-test/placement-test.ts';
+import type { TestReport } from '../../core/placement-test/render-report.ts';
 import {
-  type TestEngine,
-  runPlacementTestCase,
   type CaseOutcome,
+  runPlacementTestCase,
+  type TestEngine,
 } from '../../core/placement-test/run-placement-test.ts';
 import { assessPlan } from '../../core/preview/risk/assess-plan.ts';
 import { checkRuleExpectation } from '../../core/preview/rules/check-rule-expectation.ts';
 import { judgeRules } from '../../core/preview/rules/judge-rules.ts';
 import { type PlanRule, RULES_FILE } from '../../core/preview/rules/plan-rule.ts';
 import {
+  type ChangeTarget,
+  type FleetChange,
   RULE_TEST,
   type RuleTest,
   type RuleTestCase,
-  type ChangeTarget,
-  type FleetChange,
 } from '../../core/preview/rules/rule-test.ts';
 import type { WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import { parseWhatIf, type WhatIfFlag } from '../../core/preview/what-if/parse-what-if.ts';
@@ -354,4 +354,37 @@ function refuse(problems: readonly Problem[], subject: string): void {
   if (first === undefined) return;
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
   throw new InputError(`${problemText(first)}${others}`, { code: 'test.change', subject });
+}
+
+const TEST_FILE = /\.(?:placement|rule)-test\.ya?ml$/;
+
+/**
+ * The test files below the given folders, and the given files themselves, sorted.
+ * @throws InputError if a path does not exist
+ */
+export async function findTestFiles(roots: readonly string[], cwd: string): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const root of roots) {
+    const full = path.resolve(cwd, root);
+    const info = await stat(full).catch((cause: unknown) => {
+      throw new InputError('cannot be read, expected a folder or file', {
+        code: 'test.not-found',
+        subject: root,
+        cause,
+      });
+    });
+    if (info.isFile()) found.add(full);
+    else await collect(full, found);
+  }
+  return [...found].toSorted();
+}
+
+/** Symbolic links are not followed; neither does Berth follow them when it reads a fleet. */
+async function collect(folder: string, found: Set<string>): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const full = path.join(folder, entry.name);
+    if (entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules')
+      await collect(full, found);
+    else if (entry.isFile() && TEST_FILE.test(entry.name)) found.add(full);
+  }
 }

@@ -13,7 +13,7 @@ import type { LastLists } from '@berth/runtime/lists/once-per-list';
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import type { SourceChecker } from '../../core/sources/check-sources.ts';
-import type { ParsedFiles } from '../sources/parsing/parsed-files.ts';
+import type { ParsedFiles } from '../sources/parsing/parsed-cache.ts';
 import type { RenderedSets } from './rendered-sets.ts';
 import { identityOf, type ObjectRef, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';

@@ -35,7 +35,7 @@ import {
   computeDeletionLosses,
   lossHolders,
 } from '../../core/sync/compute-deletion-losses.ts';
-import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
+import type { DeletionLoss } from '../../core/sync/earlier-losses.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/earlier-deletions.ts';
 import {
   declaredIdentities,

@@ -9,7 +9,7 @@ import { assessPlan } from '../../core/preview/risk/assess-plan.ts';
 import { judgeRules } from '../../core/preview/rules/judge-rules.ts';
 import { type PlanRule, RULES_FILE } from '../../core/preview/rules/plan-rule.ts';
 import { snapshotDigests } from '../../core/preview/sides/snapshot-digests.ts';
-import { errorProblem } from '../../core/sources/error-problem.ts';
+import { errorProblem } from '../../core/sources/describe-problem.ts';
 import type { PlannedContents } from './plan-contents.ts';
 
 interface ComparedRules {

@@ -14,7 +14,7 @@ import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { addOnPlacements } from '../../core/preview/workload-plans.ts';
 import { withAssumedSets } from '../../core/registration/cluster-sets.ts';
-import { ObjectsByKind } from '../../core/sources/objects-by-kind.ts';
+import { ObjectsByKind } from '../../core/sources/source-references.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { Dependents } from '../../core/sync/compute-deletion-losses.ts';
 import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-child.ts';

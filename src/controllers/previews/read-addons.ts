@@ -13,7 +13,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { BerthError, errorText, InputError } from '@berth/runtime/errors';
 import { formatNameList } from '@berth/runtime/text/name-list';
-import { removalGroupOf } from '../../core/addon/install/judge-removals.ts';
+import { removalGroupOf } from '../../core/addon/install/held-removal.ts';
 import { type AddOnJudging, type HubAddOns, lostAddOns } from '../../core/preview/addons/plan-addons.ts';
 import type { Plan } from '../../core/preview/plan.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from '../../core/publish/judge/removal-budget.ts';
 import { readDuties } from '../../core/registration/install/controller-announcement.ts';
 import { readHubRemovals } from '../argocd/pull/hub-removals.ts';
-import { CONTROLLER_LEASES } from '../inventory/decided-placements.ts';
+import { CONTROLLER_LEASES } from '../inventory/schedulable-placement.ts';
 import { settingsIn } from '../leadership/announced-settings.ts';
 
 /** What a plan knows of the add-ons on a hub. */

@@ -5,7 +5,7 @@ import { selectionReason } from '@berth/placement/explain/text/selection-reason'
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import type { ReasonOf } from '../../core/publish/pages/desired-groups.ts';
+import type { ReasonOf } from '../../core/publish/pages/decision-page.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 
 type Inventory = Pick<HubInventory, 'clusters' | 'decisions' | 'placements'>;

@@ -10,7 +10,7 @@ import { listedClusters } from '../../core/publish/pages/decision-page.ts';
 import { specHash } from '../../core/publish/judge/decide-publication.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/record/decision-record.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
+import type { PublishedDecision } from '../../core/publish/pages/published-placements.ts';
 
 export interface RecorderOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { explainLostClusters, type LostClusters } from '@berth/placement/explain/explain-lost-clusters';
 import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import type { SnapshotConsistency } from '../../core/publish/machine/state/placement-facts.ts';
+import type { SnapshotConsistency } from '../../core/publish/machine/state/placement-state.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 

@@ -10,7 +10,7 @@ import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { pageLabels } from '../../core/publish/pages/decision-page.ts';
-import type { PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
+import type { PlacementAction } from '../../core/publish/machine/state/placement-event.ts';
 import type { PageAction } from '../../core/publish/pages/plan-pages.ts';
 import { objectAfterWrite, METADATA_ONLY } from './hub-records.ts';
 import { isKeptByNamespace, type PageOwners } from './page-owners.ts';

@@ -5,7 +5,7 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { sha256 } from '@berth/runtime/sha256';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { SeenAtRestore } from '../../core/publish/machine/state/placement-event.ts';
-import type { PassFacts } from '../../core/publish/machine/state/placement-facts.ts';
+import type { PassFacts } from '../../core/publish/machine/state/placement-state.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { DecisionReasons } from './decision-reasons.ts';
 import type { DecisionSnapshots } from './decision-snapshots.ts';

@@ -6,11 +6,14 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import { predictOutcome } from '../../core/publish/machine/pass/decide-from-facts.ts';
-import type { PassEnd, PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
-import type { PlacementEvent } from '../../core/publish/machine/state/placement-event.ts';
+import type {
+  PassEnd,
+  PlacementAction,
+  PlacementEvent,
+} from '../../core/publish/machine/state/placement-event.ts';
 import { decisionPageOf, hasGroup } from '../../core/publish/pages/decision-page.ts';
 import type { FinalPage } from '../../core/publish/pages/plan-pages.ts';
-import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
+import type { PublishedDecision } from '../../core/publish/pages/published-placements.ts';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { ControllerEventBody } from '../events/controller-events.ts';
 import type { PageWritten } from '../events/placement-events.ts';

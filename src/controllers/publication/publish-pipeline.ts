@@ -1,4 +1,3 @@
-import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 import { type Leadership, SOLE_LEADER } from '@berth/kube/leader-election/leadership';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { namespacedName } from '@berth/kube/model/object-ref';
@@ -19,14 +18,17 @@ import { compareText } from '@berth/runtime/text/compare-text';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import { PlacementStates } from '../../core/publish/machine/placement-states.ts';
-import { rivalPlacements } from '../../core/publish/machine/rival-placements.ts';
-import { currentPages } from '../../core/publish/machine/state/current-pages.ts';
+import { rivalPlacements } from '../../core/publish/machine/second-writer.ts';
+import { currentPages } from '../../core/publish/machine/state/own-writes.ts';
 import {
   decisionPageOf,
   placementOfPage,
   publishedClusters,
 } from '../../core/publish/pages/decision-page.ts';
-import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import type {
+  PublishedDecision,
+  PublishedPlacements,
+} from '../../core/publish/pages/published-placements.ts';
 import type { HubBreak, HubPosition } from '../../core/sync/hub-position.ts';
 import { Transitions } from '../../core/transition/transition.ts';
 import type { ControllerEventBody } from '../events/controller-events.ts';
@@ -35,7 +37,7 @@ import type { PlacementEvents } from '../events/placement-events.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
-import type { DeclaredPlacements } from '../sources/progress/declared-placements.ts';
+import type { DeclaredPlacements } from '../sources/progress/source-declarations.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
 import { DecisionReasons } from './decision-reasons.ts';
 import { DecisionSnapshots } from './decision-snapshots.ts';

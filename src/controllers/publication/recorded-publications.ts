@@ -7,10 +7,14 @@ import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import type { Digest } from '../../core/publish/approval/approval-code.ts';
 import { specHash } from '../../core/publish/judge/decide-publication.ts';
-import type { PreviousProcessRecords } from '../../core/publish/machine/state/placement-facts.ts';
-import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/record/compact-record.ts';
+import type { PreviousProcessRecords } from '../../core/publish/machine/state/placement-state.ts';
+import {
+  type CompactRecord,
+  RECORDS_NAME,
+  recordsOf,
+  stateFromRecords,
+} from '../../core/publish/record/compact-record.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
-import { stateFromRecords } from '../../core/publish/record/state-from-records.ts';
 import { dataOf } from './hub-records.ts';
 import type { PublishStateStore } from './publish-state-store.ts';
 

@@ -1,5 +1,5 @@
 import { decisionPageOf, placementOfPage } from '../../core/publish/pages/decision-page.ts';
-import { OTHER_SCHEDULER_QUIET_MS } from '../../core/publish/machine/other-scheduler.ts';
+import { OTHER_SCHEDULER_QUIET_MS } from '../../core/publish/machine/second-writer.ts';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';

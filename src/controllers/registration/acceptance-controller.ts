@@ -30,12 +30,9 @@ import { judgeRequest } from '../../core/registration/approval/judge-request.ts'
 import { knownAgents, type ReadRequest } from '../../core/registration/approval/recognize-request.ts';
 import { CachedController } from '@berth/kube/controller/cached-controller';
 import { writeObject } from '@berth/kube/controller/write-object';
-import { hasAnyOf } from './cluster-cleaner.ts';
-import { DeletionHolds } from './deletion-holds.ts';
+import { DeletionHolds, hasAnyOf } from './cluster-cleaner.ts';
 import { readRequest } from '@berth/kube/x509/certificate-request';
-import type { RegistrationOptions } from './registration-options.ts';
-import { reportEvent } from './report-event.ts';
-import { writeConditions } from './write-conditions.ts';
+import { type RegistrationOptions, reportEvent, writeConditions } from './registration-options.ts';
 
 /** Works are not watched here. A binding that waits until the last work is deleted is checked at this interval. */
 const WAIT_MS = 5_000;

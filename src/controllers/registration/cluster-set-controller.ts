@@ -14,8 +14,7 @@ import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { CachedController } from '@berth/kube/controller/cached-controller';
-import type { RegistrationOptions } from './registration-options.ts';
-import { writeConditions } from './write-conditions.ts';
+import { type RegistrationOptions, writeConditions } from './registration-options.ts';
 
 /** Clusters often join and leave sets in groups. Changes within this time are counted together. */
 const GATHER_MS = 250;

@@ -22,9 +22,7 @@ import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { CachedController } from '@berth/kube/controller/cached-controller';
-import type { RegistrationOptions } from './registration-options.ts';
-import { reportEvent } from './report-event.ts';
-import { writeConditions } from './write-conditions.ts';
+import { type RegistrationOptions, reportEvent, writeConditions } from './registration-options.ts';
 
 /** Creates the lease of each cluster, and reports when an agent does not renew it. */
 export class LeaseController extends CachedController<RegistrationOptions> {

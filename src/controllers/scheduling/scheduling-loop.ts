@@ -1,4 +1,5 @@
 import { toleratedUntilMs } from '@berth/placement/filter/toleration-class';
+import { startEngine } from '@berth/placement/incremental-scheduler';
 import { NextScoreExpiry } from '@berth/placement/prioritize/score-expiry';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -7,6 +8,7 @@ import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import { TimeSlices } from '@berth/runtime/loop/time-slices';
 import type { Transition } from '../../core/transition/transition.ts';
+import { warmUpTransitions } from '../../core/transition/warm-up-transitions.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
@@ -375,5 +377,23 @@ export class WallClockTimer {
       if (leftMs > 0) this.#wait(atMs, leftMs);
       else this.#onMoment();
     });
+  }
+}
+
+/** Clusters times placements. In a smaller fleet, warming up takes longer than the first change. */
+const WORTH_WARMING = 100_000;
+
+/**
+ * Runs the engine so that its code is compiled before the first change, which otherwise took four
+ * times as long as later ones with 1,000 clusters. It yields to the rest of the process.
+ */
+export async function warmEngine(snapshot: Snapshot, clock: Clock, signal: AbortSignal): Promise<void> {
+  if (snapshot.clusters.length * snapshot.placements.length < WORTH_WARMING) return;
+  const slices = new TimeSlices(clock, SLICE_MS);
+  for (const _ of warmUpTransitions(startEngine())) {
+    if (!slices.isOver()) continue;
+    await sleep(clock, 0, signal);
+    if (signal.aborted) return;
+    slices.begin();
   }
 }

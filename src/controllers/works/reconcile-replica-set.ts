@@ -18,7 +18,7 @@ import type { Logger } from '@berth/runtime/logger';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
-import { clusterSpecs } from '../../core/work/replica-set/cluster-specs.ts';
+import { clusterSpecs } from '../../core/work/replica-set/substitute-cluster.ts';
 import { planReplicaSet } from '../../core/work/replica-set/plan-replica-set.ts';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-child.ts';
 import type { ReplicaSetPlan, WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';

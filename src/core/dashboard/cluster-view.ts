@@ -2,7 +2,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { planFleet } from '../preview/planned-fleet.ts';
-import type { TimelineStep } from '../timeline/timeline-step.ts';
+import type { TimelineStep } from '../timeline/timeline.ts';
 import { type ClusterState, clusterState } from './fleet-view.ts';
 
 /** What the screen of a cluster shows. Plain JSON. */

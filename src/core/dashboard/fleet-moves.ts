@@ -1,5 +1,5 @@
 import type { NameSummary } from '../publish/record/compact-record.ts';
-import type { TimelineStep } from '../timeline/timeline-step.ts';
+import type { TimelineStep } from '../timeline/timeline.ts';
 
 /** A placement gained or lost clusters at a moment. */
 export interface FleetMove {

@@ -1,12 +1,16 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { explainPair } from '@berth/placement/explain/explain-pair';
 import { applySnapshotChanges } from '@berth/placement/explain/snapshot/apply-snapshot-change';
 import { withRecordedResults } from '@berth/placement/explain/snapshot/recorded-decisions';
 import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
+import { describePair } from '@berth/placement/explain/text/describe-pair';
+import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { scheduleAll } from '@berth/placement/schedule-all';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { changesOfStep } from './changes-of-step.ts';
-import type { PlacementTestCase, Expectation } from './placement-test.ts';
+import type { Expectation, PlacementTestCase } from './placement-test.ts';
 
 export interface CaseOutcome {
   readonly name: string;
@@ -164,3 +168,17 @@ function checkSatisfied(expected: Expectation, { satisfied }: DecidedCase): read
 function names(list: readonly string[]): string {
   return list.toSorted().join(', ');
 }
+
+/**
+ * Placement tests run on the engine of the controller, and report failures like `berth explain`.
+ */
+export const TEST_ENGINE: TestEngine = {
+  schedule: scheduleAll,
+  explain: (snapshot, placement, cluster) => {
+    const decision = decideInSnapshot(snapshot, placement);
+    if (decision === undefined) return 'there is no such placement';
+    const pair = explainPair({ ...decision, cluster });
+    const [, first = 'no reason found'] = describePair({ ...pair, suggestions: [] });
+    return first.trim();
+  },
+};

@@ -2,7 +2,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { identityOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { appliedPart } from '../sync/applied/applied-part.ts';
-import { FIELD_MANAGER } from '../sync/applied/field-manager.ts';
+import { FIELD_MANAGER } from '../sync/applied/field-names.ts';
 import { APPLY_SET_PART_OF_LABEL } from '../sync/apply-set.ts';
 import { ADDED_ANNOTATIONS } from '../sync/left-fields.ts';
 import { possibleIdentities } from '../sync/plan-prune.ts';

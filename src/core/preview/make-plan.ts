@@ -10,9 +10,14 @@ import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { releaseCodes } from '../publish/approval/approved-plans.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
-import { type ParsedStrategy, parseRolloutStrategy, resolveSize } from '../rollout/parse-strategy.ts';
 import { planRollout, decisionGroups } from '../rollout/plan-rollout.ts';
-import type { ClusterRolloutStatus, RolloutGroup } from '../rollout/rollout-plan.ts';
+import {
+  type ClusterRolloutStatus,
+  type ParsedStrategy,
+  parseRolloutStrategy,
+  resolveSize,
+  type RolloutGroup,
+} from '../rollout/rollout-plan.ts';
 import { decisionPages } from './effects/decision-pages.ts';
 import type { RolloutForecast, ForecastBatch } from './effects/plan-effects.ts';
 import { diffObjects } from './object-changes.ts';

@@ -11,7 +11,7 @@ import type { PublishState } from '../publish/judge/publish-state.ts';
 import { APPROVAL_MS } from '../publish/approval/pending-plans.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import { listedClusters } from '../publish/pages/decision-page.ts';
-import { type CountedRecord, stateFromRecords } from '../publish/record/state-from-records.ts';
+import { type CountedRecord, stateFromRecords } from '../publish/record/compact-record.ts';
 
 /** One side of a merge. */
 export interface JudgedSide {

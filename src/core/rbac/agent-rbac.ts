@@ -1,5 +1,6 @@
 import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
 import {
+  namedRights,
   type Permission,
   renderAggregatedRole,
   renderBinding,
@@ -8,8 +9,8 @@ import {
   renderRole,
   renderRules,
   renderServiceAccount,
+  rights,
 } from './render-role.ts';
-import { namedRights, rights } from './rights.ts';
 
 /** The agent's verbs on each kind of object in works. */
 export const CARRIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {

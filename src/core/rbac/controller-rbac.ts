@@ -14,6 +14,7 @@ import {
 } from './controller-roles.ts';
 import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
 import {
+  namedRights,
   type Permission,
   renderAggregatedRole,
   renderBinding,
@@ -22,8 +23,8 @@ import {
   renderRole,
   renderRules,
   renderServiceAccount,
+  rights,
 } from './render-role.ts';
-import { namedRights, rights } from './rights.ts';
 
 /** The verbs to apply objects of a kind, and to delete those that were removed from Git. */
 export const APPLIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {

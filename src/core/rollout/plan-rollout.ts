@@ -2,18 +2,16 @@ import type { RolloutStrategy, MandatoryGroups } from '@berth/ocm/kind/manifest-
 import { compareUtf8 } from '@berth/runtime/text/utf8';
 import { done, type Outcome } from '@berth/runtime/outcome';
 import {
+  type ClusterRolloutStatus,
   type ParsedStrategy,
   parseRolloutStrategy,
   resolveSize,
+  type RolloutEntry,
+  type RolloutGroup,
+  type RolloutPlan,
+  type RolloutRules,
   type RolloutSize,
-} from './parse-strategy.ts';
-import type {
-  ClusterRolloutStatus,
-  RolloutEntry,
-  RolloutGroup,
-  RolloutPlan,
-  RolloutRules,
-  RolloutStatus,
+  type RolloutStatus,
 } from './rollout-plan.ts';
 import {
   DECISION_GROUP_INDEX_LABEL,

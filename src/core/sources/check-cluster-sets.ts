@@ -1,20 +1,26 @@
+import type { FieldPath } from '@berth/kube/model/field-path';
 import {
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
 } from '@berth/kube/model/kinds';
+import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
+import { compileLabelSelector } from '@berth/kube/model/selector/label-selector-compile';
+import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
-import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { Placement } from '@berth/ocm/kind/placement';
+import type { ClusterClaimSelector, ClusterSelector, Placement } from '@berth/ocm/kind/placement';
 import { DEFAULT_SETS } from '@berth/ocm/registration/default-sets';
-import { checkLabelSelector } from './check-selectors.ts';
+import { compileClusterCel } from '@berth/placement/filter/cluster-cel';
 import { closestName } from '@berth/runtime/text/closest-name';
-import type { ObjectsByKind } from './objects-by-kind.ts';
-import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
-import type { FieldFinding, SourceFinding } from './source-finding.ts';
-import type { SourceReferences } from './source-references.ts';
+import {
+  fieldError,
+  type FieldFinding,
+  fieldWarning,
+  findingsAbout,
+  type SourceFinding,
+} from './source-finding.ts';
+import type { ObjectsByKind, SourceReferences } from './source-references.ts';
 
 /**
  * Checks references to cluster sets and bindings. An undefined name is an error only if the fleet
@@ -125,4 +131,51 @@ function unknownSet(
   const meant = closestName(name, [...known, ...DEFAULT_SETS.keys()]);
   const hint = meant === undefined ? undefined : `did you mean ${meant}?`;
   return [fieldError(code, path, `got unknown cluster set ${JSON.stringify(name)}`, hint)];
+}
+
+/** Checks each requirement on its own, so that every wrong one is reported. */
+export function checkLabelSelector(selector: LabelSelector | undefined, path: FieldPath): FieldFinding[] {
+  const findings: FieldFinding[] = [];
+  for (const [key, value] of Object.entries(selector?.matchLabels ?? {}))
+    findings.push(...selectorFinding({ matchLabels: { [key]: value } }, [...path, 'matchLabels', key]));
+  findings.push(...checkExpressions(selector, path));
+  return findings;
+}
+
+export function checkClaimSelector(
+  selector: ClusterClaimSelector | undefined,
+  path: FieldPath,
+): FieldFinding[] {
+  return checkExpressions(selector, path);
+}
+
+/** Checks all three parts of a predicate's selector. */
+export function checkClusterSelector(selector: ClusterSelector | undefined, path: FieldPath): FieldFinding[] {
+  const expressions = selector?.celSelector?.celExpressions ?? [];
+  return [
+    ...checkLabelSelector(selector?.labelSelector, [...path, 'labelSelector']),
+    ...checkClaimSelector(selector?.claimSelector, [...path, 'claimSelector']),
+    ...expressions.flatMap((expression, index) =>
+      checkClusterCel(expression, [...path, 'celSelector', 'celExpressions', index]),
+    ),
+  ];
+}
+
+function checkExpressions(selector: ClusterClaimSelector | undefined, path: FieldPath): FieldFinding[] {
+  return (selector?.matchExpressions ?? []).flatMap((requirement, index) =>
+    selectorFinding({ matchExpressions: [requirement] }, [...path, 'matchExpressions', index]),
+  );
+}
+
+function selectorFinding(selector: LabelSelector, path: FieldPath): FieldFinding[] {
+  const compiled = compileLabelSelector(selector);
+  return compiled.ok ? [] : [fieldError('selector.invalid', path, compiled.error)];
+}
+
+function checkClusterCel(expression: string, path: FieldPath): FieldFinding[] {
+  const compiled = compileClusterCel(expression);
+  if (compiled.ok) return [];
+  const { message, line, column } = compiled.problem;
+  const place = expression.includes('\n') ? `line ${line}, column ${column}` : `column ${column}`;
+  return [fieldError('cel.compile', path, `CEL does not compile: ${message} (${place} of the expression)`)];
 }

@@ -25,13 +25,16 @@ import {
   REMOVAL_BUDGET_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
 import { parseRemovalBudget } from '../publish/judge/removal-budget.ts';
-import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';
+import { parseRolloutStrategy } from '../rollout/rollout-plan.ts';
 import { PRUNE_ANNOTATION } from '../sync/applied/departure.ts';
 import { controlProblems } from '../work/replica-set/rollout-control.ts';
 import { SUBSTITUTE_ANNOTATION, substitutionProblems } from '../work/replica-set/substitute-cluster.ts';
-import { checkClusterSets } from './check-cluster-sets.ts';
-import { checkClaimSelector, checkClusterSelector, checkLabelSelector } from './check-selectors.ts';
-import { ObjectsByKind } from './objects-by-kind.ts';
+import {
+  checkClaimSelector,
+  checkClusterSelector,
+  checkClusterSets,
+  checkLabelSelector,
+} from './check-cluster-sets.ts';
 import {
   type SourceFinding,
   findingsAbout,
@@ -39,7 +42,7 @@ import {
   type FieldFinding,
   fieldWarning,
 } from './source-finding.ts';
-import { type ReferredObject, SourceReferences } from './source-references.ts';
+import { ObjectsByKind, type ReferredObject, SourceReferences } from './source-references.ts';
 
 /** Of a label's value; Kubernetes. */
 const MAX_LABEL_LENGTH = 63;

@@ -1,3 +1,4 @@
+import type { BerthError } from '@berth/runtime/errors';
 import type { ExcerptLine, Problem } from '@berth/runtime/problem/problem';
 import { formatLocation, type SourceLocation } from '@berth/runtime/problem/source-location';
 
@@ -60,4 +61,14 @@ function excerptLines(excerpt: readonly ExcerptLine[], { line, column }: SourceL
     // Each character before the place takes one column; tabs are shown as one character.
     return [shown, `  ${' '.repeat(width)} | ${' '.repeat(column - 1)}^`];
   });
+}
+
+/**
+ * Converts a thrown error to a problem of the input, whose location is a field instead of a part of
+ * the message.
+ */
+export function errorProblem({ code, message, hint, location }: BerthError): Problem {
+  const place = location === undefined ? '' : ` (${formatLocation(location)})`;
+  const text = message.endsWith(place) ? message.slice(0, message.length - place.length) : message;
+  return { severity: 'error', code, message: text, ...(hint && { hint }), ...(location && { location }) };
 }

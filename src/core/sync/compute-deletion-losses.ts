@@ -30,7 +30,7 @@ import { REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotatio
 import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { ownerLabelValue } from '../work/replica-set/replica-set-child.ts';
-import type { DeletionLoss } from './deletion-loss.ts';
+import type { DeletionLoss } from './earlier-losses.ts';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { groupBy } from '@berth/runtime/lists/group-by';
 

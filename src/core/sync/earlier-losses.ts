@@ -2,7 +2,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { Digest } from '../publish/approval/approval-code.ts';
 import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotations.ts';
-import type { DeletionLoss } from './deletion-loss.ts';
+import type { RemovalBudget } from '../publish/judge/removal-budget.ts';
 import { nameHash, splitHashes } from './prune-releases.ts';
 
 /** The losses of one holder without a release. As in the removal window of publication, only the number is stored. */
@@ -126,4 +126,25 @@ export function sumEarlierLosses(losses: readonly EarlierLoss[], holder: string)
   return losses
     .filter((loss) => loss.holder === holder || loss.holder === OTHERS)
     .reduce((sum, { count }) => sum + count, 0);
+}
+
+/** The loss of one placement, replica set or cluster by deletions. */
+export interface DeletionLoss {
+  /** `Placement team-a/web`: the object that has the clusters or works now. */
+  readonly holder: string;
+  /** Its identity (see `objectIdentity`). */
+  readonly identity: string;
+  /** The deleted objects that take them away, sorted; the holder itself may be one. */
+  readonly by: readonly string[];
+  readonly what: 'clusters' | 'works';
+  /** Number of lost clusters or works. */
+  readonly count: number;
+  /** How many there are now. */
+  readonly of: number;
+  /** The clusters that lose something, sorted. */
+  readonly clusters: readonly string[];
+  /** Budget of the holder; undefined: the budget of the source. */
+  readonly budget: RemovalBudget | undefined;
+  /** Why the placement is held now; deleting a held placement is held, too. */
+  readonly heldFor: string | undefined;
 }

@@ -6,9 +6,16 @@ import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { ADOPTED_ANNOTATION, APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION, TAINTS_FIELD } from './applied/cluster-taints.ts';
-import { WITHDRAWN_MANAGER } from './applied/field-manager.ts';
-import { findField, itemName, keyName, restAfter } from './applied/field-names.ts';
-import { type Fields, type ManagedFields, managedFieldsOf } from './applied/manager-fields.ts';
+import {
+  findField,
+  itemName,
+  keyName,
+  type ManagedFields,
+  type ManagedFieldSet as Fields,
+  managedFieldsOf,
+  restAfter,
+  WITHDRAWN_MANAGER,
+} from './applied/field-names.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 import { containsAll } from './desired-object.ts';
 

@@ -13,9 +13,8 @@ import {
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import { departuresOf, type WithdrawnObject } from './applied/departure.ts';
-import type { DeletionLoss } from './deletion-loss.ts';
 import { deletionHash, type EarlierDeletions, countGoneMembers } from './earlier-deletions.ts';
-import { type EarlierLosses, lossesBefore, sumEarlierLosses } from './earlier-losses.ts';
+import { type DeletionLoss, type EarlierLosses, lossesBefore, sumEarlierLosses } from './earlier-losses.ts';
 import { type PruneReleases, releaseHash, nameHash } from './prune-releases.ts';
 
 /** Why nothing is deleted, if no place is known. */

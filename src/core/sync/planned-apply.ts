@@ -1,7 +1,7 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { withAdoption } from './applied/adoption.ts';
 import { withHubTaints } from './applied/cluster-taints.ts';
-import { FIELD_MANAGER } from './applied/field-manager.ts';
+import { FIELD_MANAGER } from './applied/field-names.ts';
 import { desiredObject, type DesiredOptions } from './desired-object.ts';
 import { type LeftField, standingLeftFields, withoutLeftFields } from './left-fields.ts';
 

@@ -1,7 +1,6 @@
 import { InputError } from '@berth/runtime/errors';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/adapters/log/pino-logger.ts';
-import { readableLines } from '../../../src/adapters/log/readable-lines.ts';
+import { createLogger, readableLines } from '../../../src/adapters/log/pino-logger.ts';
 
 function logged(colour: boolean): {
   readonly lines: string[];

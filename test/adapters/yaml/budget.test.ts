@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_YAML_BUDGET } from '../../../src/adapters/yaml/budget.ts';
-import { loadDocument } from '../../../src/adapters/yaml/load-document.ts';
+import { DEFAULT_YAML_BUDGET, loadDocument } from '../../../src/adapters/yaml/load-document.ts';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 
 const lines = (count: number, line: (index: number) => string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasManifestFields } from '../../../src/adapters/yaml/has-manifest-fields.ts';
+import { hasManifestFields } from '../../../src/adapters/yaml/locate-fields.ts';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 
 describe('the fields of a manifest in a text', () => {

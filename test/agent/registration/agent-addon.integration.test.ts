@@ -27,8 +27,11 @@ import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { loadAll } from 'js-yaml';
 import { expect, it, onTestFinished } from 'vitest';
 import { serveController } from '../../../src/app/serve/serve-controller.ts';
-import { readHeldAddOn, releaseAddOnRemovals } from '../../../src/controllers/releases/release-removals.ts';
-import { releasePlacement } from '../../../src/controllers/releases/release-held.ts';
+import {
+  readHeldAddOn,
+  releaseAddOnRemovals,
+  releasePlacement,
+} from '../../../src/controllers/releases/release-held.ts';
 import { ADDON_DUTIES } from '../../../src/core/addon/addon-duties.ts';
 import { GITOPS_CLUSTERS } from '../../../src/core/argocd/argocd-kinds.ts';
 import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-acceptance.ts';

@@ -56,7 +56,7 @@ describe('berth plan --cache', () => {
     await plan('--cache', cache);
     const [first = ''] = segments();
     // As a parser that reads another name would have written it, with a checksum that fits.
-    const { decodeSegment, encodeSegment } = await import('../../../src/adapters/store/segment-file.ts');
+    const { decodeSegment, encodeSegment } = await import('../../../src/adapters/store/entry-cache.ts');
     const bytes = readFileSync(first);
     const stamp = bytes.toString('latin1', 'berth-cache 1 '.length, bytes.indexOf(0x0a));
     const records = decodeSegment(stamp, bytes) ?? [];

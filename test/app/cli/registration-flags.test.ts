@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admissionOptions } from '../../../src/app/cli/commands/controller/admission-flags.ts';
+import { admissionOptions } from '../../../src/app/cli/commands/controller/serve-flags.ts';
 import { addOnOptions, registrationOptions } from '../../../src/app/cli/commands/controller/serve.ts';
 import { InputError } from '@berth/runtime/errors';
 

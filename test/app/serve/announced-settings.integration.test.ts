@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LEASE } from '@berth/kube/model/kinds';
-import { CONTROLLER_LEASES } from '../../../src/controllers/inventory/decided-placements.ts';
+import { CONTROLLER_LEASES } from '../../../src/controllers/inventory/schedulable-placement.ts';
 import { readAnnouncedSettings } from '../../../src/controllers/leadership/announced-settings.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { SETTINGS_ANNOTATION } from '../../../src/core/registration/install/controller-announcement.ts';

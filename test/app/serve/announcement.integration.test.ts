@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { CONTROLLER_LEASES } from '../../../src/controllers/inventory/decided-placements.ts';
+import { CONTROLLER_LEASES } from '../../../src/controllers/inventory/schedulable-placement.ts';
 import { LEASE, PLACEMENT } from '@berth/kube/model/kinds';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import {

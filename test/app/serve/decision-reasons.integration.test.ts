@@ -3,7 +3,7 @@ import { generateApplications } from '@berth/applicationset/generate-application
 import { PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { planInputs } from '../../../src/app/generator-inputs/plan-inputs.ts';
-import { readHubSnapshot } from '../../../src/controllers/explanations/hub-snapshot.ts';
+import { readHubSnapshot } from '../../../src/controllers/explanations/offline-snapshot.ts';
 import { readAnnouncedSettings } from '../../../src/controllers/leadership/announced-settings.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';

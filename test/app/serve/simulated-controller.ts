@@ -9,14 +9,16 @@ import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { HubInventory } from '../../../src/controllers/inventory/hub-inventory.ts';
 import { HubSync } from '../../../src/controllers/sources/following/hub-sync.ts';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
-import { SourceDeclarations } from '../../../src/controllers/sources/progress/source-declarations.ts';
+import {
+  DeclaredPlacements,
+  SourceDeclarations,
+} from '../../../src/controllers/sources/progress/source-declarations.ts';
 import { startEngine } from '../../../packages/placement/src/incremental-scheduler.ts';
 import { PreviousRecords } from '../../../src/controllers/publication/recorded-publications.ts';
 import { LastTransition } from '../../../src/controllers/publication/last-transition.ts';
 import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
-import { DeclaredPlacements } from '../../../src/controllers/sources/progress/declared-placements.ts';
 import { PublishPipeline } from '../../../src/controllers/publication/publish-pipeline.ts';
 import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 import { TransientError } from '@berth/runtime/errors';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { PULL_CLUSTER_ANNOTATION, PULL_LABEL } from '../../../src/core/argocd/pull/pull-keys.ts';
+import { PULL_CLUSTER_ANNOTATION, PULL_LABEL } from '../../../src/core/argocd/pull/pull-target.ts';
 import { planPull, type PullPlan } from '../../../src/core/argocd/pull/plan-pull.ts';
 import { planApplicationStatus } from '../../../src/core/argocd/pull/plan-status.ts';
 import { type PullFeedback, readPullFeedback } from '../../../src/core/argocd/pull/read-pull-feedback.ts';
-import type { Application } from '../../../src/core/argocd/argo-application.ts';
+import type { Application } from '../../../src/core/argocd/argocd-kinds.ts';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { type RecordedPull, recordedPulls, stored } from './recorded-pull.ts';
 

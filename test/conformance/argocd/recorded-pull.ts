@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { Application, ApplicationStatus } from '../../../src/core/argocd/argo-application.ts';
+import type { Application, ApplicationStatus } from '../../../src/core/argocd/argocd-kinds.ts';
 import type { FeedbackValue, ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { ObjectMeta } from '@berth/kube/model/object-meta';
 

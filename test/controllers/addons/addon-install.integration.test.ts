@@ -8,7 +8,7 @@ import {
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
 import { readHubStatus } from '../../../src/controllers/leadership/read-hub-status.ts';
-import { releaseAddOnRemovals } from '../../../src/controllers/releases/release-removals.ts';
+import { releaseAddOnRemovals } from '../../../src/controllers/releases/release-held.ts';
 import { ADDON_GROUP, AddOnWorld } from './addon-world.ts';
 
 const FIVE = ['c1', 'c2', 'c3', 'c4', 'c5'];

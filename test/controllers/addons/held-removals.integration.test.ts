@@ -3,7 +3,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HeldRemovals } from '../../../src/controllers/addons/held-removals.ts';
+import { HeldRemovals } from '../../../src/controllers/addons/addon-installer.ts';
 import { heldRemoval } from '../../../src/core/addon/install/held-removal.ts';
 import { AddOnWorld } from './addon-world.ts';
 

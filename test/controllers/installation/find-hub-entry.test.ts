@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { authorityHashes, certificatesIn } from '../../../src/controllers/installation/authority-hash.ts';
-import { findHubEntry, type HubLookup } from '../../../src/controllers/installation/find-hub-entry.ts';
+import {
+  authorityHashes,
+  certificatesIn,
+  findHubEntry,
+  type HubLookup,
+} from '../../../src/controllers/installation/find-hub-entry.ts';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ServerEntry } from '../../../src/core/registration/install/bootstrap-objects.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControllerAnnouncement } from '../../../src/controllers/leadership/controller-announcement.ts';
-import { readDecidedPlacements } from '../../../src/controllers/inventory/decided-placements.ts';
+import { readDecidedPlacements } from '../../../src/controllers/inventory/schedulable-placement.ts';
 import { LEASE } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ControllerDuties } from '../../../src/core/registration/install/controller-announcement.ts';

@@ -1,13 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readHubSnapshot } from '../../../src/controllers/explanations/hub-snapshot.ts';
+import { readHubSnapshot } from '../../../src/controllers/explanations/offline-snapshot.ts';
 import { InventoryApi } from '../../../src/controllers/previews/inventory/inventory-api.ts';
 import { readInventory } from '../../../src/controllers/previews/inventory/read-inventory.ts';
 import {
   parseInventory,
   renderInventory,
 } from '../../../src/controllers/previews/inventory/sign-inventory.ts';
-import { readArgoPart } from '../../../src/app/generator-inputs/argo-part.ts';
+import { readArgoPart } from '../../../src/app/generator-inputs/plan-inputs.ts';
 import { APPLICATION_SET } from '../../../src/core/argocd/argocd-kinds.ts';
 import { InputError } from '@berth/runtime/errors';
 import {

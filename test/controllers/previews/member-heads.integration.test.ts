@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
-import { readHubSnapshot } from '../../../src/controllers/explanations/hub-snapshot.ts';
+import { readHubSnapshot } from '../../../src/controllers/explanations/offline-snapshot.ts';
 import { planRevisions, type PlanRevisionsInput } from '../../../src/controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../../src/controllers/previews/recorded-hub-state.ts';
 import {
@@ -11,9 +11,13 @@ import {
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../src/core/sync/apply-set.ts';
+import {
+  APPLY_SET_PART_OF_LABEL,
+  applySetId,
+  memberHead,
+  parentOfSource,
+} from '../../../src/core/sync/apply-set.ts';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
-import { memberHead } from '../../../src/core/sync/member-head.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';

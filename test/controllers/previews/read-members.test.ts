@@ -2,8 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type MemberHeads, readMembers } from '../../../src/controllers/previews/members/read-members.ts';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../src/core/sync/apply-set.ts';
-import { memberHead } from '../../../src/core/sync/member-head.ts';
+import {
+  APPLY_SET_PART_OF_LABEL,
+  applySetId,
+  memberHead,
+  parentOfSource,
+} from '../../../src/core/sync/apply-set.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 

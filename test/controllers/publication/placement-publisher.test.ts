@@ -6,8 +6,11 @@ import {
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import type { PassEnd, PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
-import type { PlacementEvent } from '../../../src/core/publish/machine/state/placement-event.ts';
+import type {
+  PassEnd,
+  PlacementAction,
+  PlacementEvent,
+} from '../../../src/core/publish/machine/state/placement-event.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { whenIdle } from '@berth/test-kit/when-idle';

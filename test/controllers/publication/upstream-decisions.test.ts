@@ -4,7 +4,7 @@ import type { HubInventory } from '../../../src/controllers/inventory/hub-invent
 import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 import { UpstreamDecisions } from '../../../src/controllers/publication/upstream-decisions.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { OTHER_SCHEDULER_QUIET_MS } from '../../../src/core/publish/machine/other-scheduler.ts';
+import { OTHER_SCHEDULER_QUIET_MS } from '../../../src/core/publish/machine/second-writer.ts';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';

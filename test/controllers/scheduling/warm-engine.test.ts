@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { warmEngine } from '../../../src/controllers/scheduling/warm-engine.ts';
+import { warmEngine } from '../../../src/controllers/scheduling/scheduling-loop.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';

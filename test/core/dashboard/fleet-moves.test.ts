@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fleetMoves, marksAt } from '../../../src/core/dashboard/fleet-moves.ts';
-import { movedStep } from '../../../src/core/timeline/decision-steps.ts';
-import type { TimelineStep } from '../../../src/core/timeline/timeline-step.ts';
+import { movedStep } from '../../../src/core/timeline/timeline.ts';
+import type { TimelineStep } from '../../../src/core/timeline/timeline.ts';
 
 const named = (...names: readonly string[]) => ({ count: names.length, names });
 const moved = (minute: number, placement: string, added: string[], removed: string[]): TimelineStep =>

@@ -1,6 +1,6 @@
 import type { Placement } from '@berth/ocm/kind/placement';
 import { expect, it } from 'vitest';
-import { placementAsks } from '../../../src/core/dashboard/placement-asks.ts';
+import { placementAsks } from '../../../src/core/dashboard/placement-view.ts';
 
 const asks = (spec: object | undefined) => placementAsks({ metadata: { name: 'web' }, spec } as Placement);
 const labels = (matchLabels: object, more: object = {}) => ({

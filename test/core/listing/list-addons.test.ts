@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listAddons, listAddonsWide } from '../../../src/core/listing/list-addons.ts';
+import { listAddons, listAddonsWide } from '../../../src/core/listing/list-clusters.ts';
 import type { ConfigSpecHash } from '@berth/ocm/kind/addon';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Condition } from '@berth/kube/model/object-meta';

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { renderJunit } from '../../../src/core/placement-test/junit.ts';
-import type { TestReport } from '../../../src/core/placement-test/junit.ts';
-import { countCases, renderCounts, renderReport } from '../../../src/core/placement-test/render-report.ts';
+import {
+  countCases,
+  renderCounts,
+  renderJunit,
+  renderReport,
+  type TestReport,
+} from '../../../src/core/placement-test/render-report.ts';
 
 const REPORTS: readonly TestReport[] = [
   {

@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { namedRights, rights } from '../../../src/core/rbac/rights.ts';
+import { namedRights, rights } from '../../../src/core/rbac/render-role.ts';
 import text from '../../../src/core/rbac/rights.yaml';
 
 const parts = Object.entries(load(text) as Record<string, readonly Record<string, readonly string[]>[]>);

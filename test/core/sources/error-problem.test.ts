@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { InputError } from '@berth/runtime/errors';
-import { errorProblem } from '../../../src/core/sources/error-problem.ts';
+import { errorProblem } from '../../../src/core/sources/describe-problem.ts';
 
 const details = { code: 'rules.expression', subject: 'Rule few' };
 const commit = 'ab'.repeat(20);

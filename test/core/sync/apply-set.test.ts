@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { groupByWave } from '../../../src/core/sync/apply-order.ts';
+import { groupByWave } from '../../../src/core/sync/desired-object.ts';
 import {
   applySetId,
   applySetParent,

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { DeletionLoss } from '../../../src/core/sync/deletion-loss.ts';
 import {
+  type DeletionLoss,
   type EarlierLoss,
+  type LosingSync,
   lossEntries,
   lossesBefore,
-  type LosingSync,
-  sumEarlierLosses,
   noteLosses,
   parseLosses,
+  sumEarlierLosses,
 } from '../../../src/core/sync/earlier-losses.ts';
 import { judgeLosses } from '../../../src/core/sync/plan-prune.ts';
 

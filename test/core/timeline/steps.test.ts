@@ -3,10 +3,17 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { clusterSteps, leaseExpired, workSteps } from '../../../src/core/timeline/hub-steps.ts';
 import { summarize } from '../../../src/core/publish/record/compact-record.ts';
-import { movedStep, tolerationSteps } from '../../../src/core/timeline/decision-steps.ts';
-import { inOrder, stepsOf, type TimelineStep } from '../../../src/core/timeline/timeline-step.ts';
+import {
+  clusterSteps,
+  inOrder,
+  leaseExpired,
+  movedStep,
+  stepsOf,
+  type TimelineStep,
+  tolerationSteps,
+  workSteps,
+} from '../../../src/core/timeline/timeline.ts';
 
 const AT = '2026-01-01T00:00:05.250Z';
 const UNREACHABLE = 'cluster.open-cluster-management.io/unreachable';

@@ -8,9 +8,8 @@ import { isOwned, withOwner } from '../../../packages/agent/src/rules/applied/ow
 import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
 import { substituteCluster } from '../../../src/core/work/replica-set/substitute-cluster.ts';
 import { checkWorks } from '../../../src/core/sources/check-sources.ts';
-import { ObjectsByKind } from '../../../src/core/sources/objects-by-kind.ts';
-import { SourceReferences } from '../../../src/core/sources/source-references.ts';
-import { splitManifests } from '../../../src/core/work/manifests/split-manifests.ts';
+import { ObjectsByKind, SourceReferences } from '../../../src/core/sources/source-references.ts';
+import { splitManifests } from '../../../src/core/work/manifests/inline-manifests.ts';
 import { validateWorkSpec } from '../../../packages/agent/src/rules/manifests/validate-work.ts';
 
 const configMap = (name: string, text = ''): KubeObject => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Application } from '../../../src/core/argocd/argo-application.ts';
+import type { Application } from '../../../src/core/argocd/argocd-kinds.ts';
 import { MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { hasPeers } from '../peers/peer-programs.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
-import type { Application } from '../../../src/core/argocd/argo-application.ts';
+import type { Application } from '../../../src/core/argocd/argocd-kinds.ts';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import {

@@ -12,7 +12,7 @@ import {
   recordsOf,
   selectNewRecords,
 } from '../../../src/core/publish/record/compact-record.ts';
-import { recordedGroups } from '../../../src/core/publish/record/recorded-groups.ts';
+import { recordedGroups } from '../../../src/core/publish/record/last-publication.ts';
 import {
   ADDON_PLACEMENT_SCORE,
   apiVersionOf,

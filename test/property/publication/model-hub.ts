@@ -1,7 +1,7 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { pageLabels, placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
-import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
+import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-event.ts';
 
 export const KEY = 'team-a/web';
 const GROUP_INDEX = 'cluster.open-cluster-management.io/decision-group-index';

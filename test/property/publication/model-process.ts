@@ -9,15 +9,17 @@ import {
   type DecisionRecord,
   sealRecord,
 } from '../../../src/core/publish/record/decision-record.ts';
-import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
-import type { PlacementEvent } from '../../../src/core/publish/machine/state/placement-event.ts';
-import type { PassFacts } from '../../../src/core/publish/machine/state/placement-facts.ts';
+import type {
+  PlacementAction,
+  PlacementEvent,
+} from '../../../src/core/publish/machine/state/placement-event.ts';
 import {
   INITIAL_STATE,
+  type PassFacts,
   type PlacementState,
 } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { step } from '../../../src/core/publish/machine/step.ts';
-import type { PublishedDecision } from '../../../src/core/publish/pages/published-decision.ts';
+import type { PublishedDecision } from '../../../src/core/publish/pages/published-placements.ts';
 import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';
 import { type HubChange, type HubRequest, KEY } from './model-hub.ts';
 

@@ -1,17 +1,16 @@
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import { compactRecord } from '../../../src/core/publish/record/compact-record.ts';
+import { compactRecord, stateFromRecords } from '../../../src/core/publish/record/compact-record.ts';
 import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
-import { recordedGroups } from '../../../src/core/publish/record/recorded-groups.ts';
-import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
-import type { PassFacts } from '../../../src/core/publish/machine/state/placement-facts.ts';
+import { recordedGroups } from '../../../src/core/publish/record/last-publication.ts';
+import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-event.ts';
+import type { PassFacts } from '../../../src/core/publish/machine/state/placement-state.ts';
 import {
   type PendingPlan,
   planAfterFollow,
   planAfterJudgement,
 } from '../../../src/core/publish/approval/pending-plans.ts';
 import { approvalCode } from '../../../src/core/publish/approval/approval-code.ts';
-import { stateFromRecords } from '../../../src/core/publish/record/state-from-records.ts';
 import { seeded } from '@berth/test-kit/seeded-random';
 import { HubTraffic } from './hub-traffic.ts';
 import { listedClusters } from '../../../src/core/publish/pages/decision-page.ts';

@@ -1,11 +1,11 @@
-import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
+import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-event.ts';
 import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import { listedClusters } from '../../../src/core/publish/pages/decision-page.ts';
 import type {
   FoundPublication,
   PublishedDecision,
-} from '../../../src/core/publish/pages/published-decision.ts';
+} from '../../../src/core/publish/pages/published-placements.ts';
 import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-budget.ts';
 
 /** One write of a controller: what the pages listed before and after it, and what it was for. */

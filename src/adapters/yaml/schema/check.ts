@@ -1,9 +1,8 @@
 import { isObject } from '@berth/runtime/json/json-value';
 import type { FieldPath } from '@berth/kube/model/field-path';
 import { closestName } from '@berth/runtime/text/closest-name';
-import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/unknown-field.ts';
-import { anyObject, time } from './meta.ts';
-import { namedPattern, patternOf } from './pattern-names.ts';
+import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/source-finding.ts';
+import { anyObject, namedPattern, patternOf, time } from './meta.ts';
 import type { Schema } from './schema.ts';
 
 /** One finding of a schema check. `at`: whether the key or the value of `path` is wrong. */

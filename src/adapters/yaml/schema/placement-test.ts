@@ -1,5 +1,3 @@
-import { kindSchema, labelSelector, metadataSchema, qualifiedKey, time } from './meta.ts';
-import type { JsonObject } from '@berth/runtime/json/json-value';
 import {
   boolean,
   integer,
@@ -9,6 +7,8 @@ import {
   object,
   string,
 } from '@berth/ocm/definition/schema-notation';
+import type { JsonObject } from '@berth/runtime/json/json-value';
+import { kindSchema, labelSelector, metadataSchema, qualifiedKey, time } from './meta.ts';
 
 const name = string({ minLength: 1 });
 const names = listOf(name, { minItems: 1 });
@@ -64,6 +64,46 @@ export const placementTest = kindSchema(metadataSchema(), {
         'placement!': string({ pattern: /^[^/]+\/[^/]+$/.source, description: 'NAMESPACE/NAME' }),
         given: listOf(given),
         'expect!': expectation,
+      }),
+      { minItems: 1 },
+    ),
+  }),
+});
+
+const target = object({ 'kind!': name, namespace: name, 'name!': name });
+
+/** The flags of `berth plan` for assumptions about clusters. */
+const assumption = object({
+  label: names,
+  claim: names,
+  score: names,
+  taint: names,
+  drain: names,
+  lose: names,
+});
+
+const ruleExpectation = object({
+  verdict: string({ enum: ['allow', 'warn', 'deny'] }),
+  kept: names,
+  broken: names,
+  messages: mapOf(name),
+});
+
+export const ruleTest = kindSchema(metadataSchema(), {
+  'spec!': object({
+    'fleet!': name,
+    rules: name,
+    now: time,
+    'cases!': listBy(
+      ['name'],
+      object({
+        'name!': name,
+        remove: listOf(target, { minItems: 1 }),
+        patches: listOf(object({ 'target!': target, 'patch!': {} }), { minItems: 1 }),
+        overlay: name,
+        objects: listOf({}, { minItems: 1 }),
+        assume: assumption,
+        'expect!': ruleExpectation,
       }),
       { minItems: 1 },
     ),

@@ -169,7 +169,7 @@ function healthAnswer(path: string | undefined, { isReady, problems }: AgentHeal
 async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Promise<ExitCode> {
   const { renderAgentRbac, CARRIED_KIND_PERMISSION } = await import('../../../core/rbac/agent-rbac.ts');
   const { listedPermissions } = await import('../../../core/rbac/listed-kinds.ts');
-  const { knownResources } = await import('./known-resources.ts');
+  const { knownResources } = await import('../flags/hub-flags.ts');
   const { clusterName, namespace, executorCache, kind } = flags;
   const side = part === true ? undefined : oneOf('--print-rbac', part, ['hub', 'managed'] as const);
   if (clusterName === undefined && side !== 'managed')

@@ -1,7 +1,10 @@
-import type { Command } from 'commander';
-import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import type { KubeConfigSource } from '@berth/kube/config/load-kube-config';
+import { BUILTIN_KINDS } from '@berth/kube/model/kinds';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
+import { OCM_GROUPS } from '@berth/ocm/definition/ocm-groups';
 import { onAbort } from '@berth/runtime/loop/sleep';
+import type { Command } from 'commander';
+import type { KnownResources } from '../../../core/rbac/listed-kinds.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { wrongOption } from './option-values.ts';
 
@@ -72,4 +75,16 @@ export async function withServer<T>(
   } finally {
     hub.close();
   }
+}
+
+const ARGO_CD = ['Application', 'ApplicationSet', 'AppProject'].map((kind) => ({ kind }));
+
+/** The resources of the kinds of Kubernetes, OCM and Argo CD. */
+export function knownResources(): KnownResources {
+  const others = Object.entries({ ...OCM_GROUPS, 'argoproj.io': ARGO_CD }).flatMap(([group, kinds]) =>
+    kinds.map(({ kind }) => ({ group, kind, plural: `${kind.toLowerCase()}s` })),
+  );
+  return new Map(
+    [...BUILTIN_KINDS, ...others].map(({ group, kind, plural }) => [`${group}/${kind}`, plural]),
+  );
 }

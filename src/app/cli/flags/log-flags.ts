@@ -29,7 +29,7 @@ export async function openLog({ stderr, env }: CliIo, flags: LogFlags): Promise<
   const isTerminal = (stderr as { readonly isTTY?: boolean }).isTTY === true;
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
   if (format === 'json' || (format === 'auto' && !isTerminal)) return createLogger({ level, stream: stderr });
-  const { readableLines } = await import('../../../adapters/log/readable-lines.ts');
+  const { readableLines } = await import('../../../adapters/log/pino-logger.ts');
   const colour = isTerminal && env['NO_COLOR'] === undefined;
   return createLogger({
     level,

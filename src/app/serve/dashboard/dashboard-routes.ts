@@ -1,18 +1,20 @@
+import type { ServerResponse } from 'node:http';
+import { PLACEMENT } from '@berth/kube/model/kinds';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { BerthError, InputError, TransientError } from '@berth/runtime/errors';
-import express, { type Request, type Response, Router } from 'express';
+import express, { json, type Request, type Response, Router } from 'express';
 import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import { DashboardReader } from '../../../controllers/dashboard/dashboard-reader.ts';
 import { QuestionThread } from '../../../controllers/dashboard/question-thread.ts';
+import { releasePlacement } from '../../../controllers/releases/release-held.ts';
 import type { Sight } from '../../../core/dashboard/sight.ts';
-import { ownPlacements } from '../../settings/serve-options.ts';
+import { ownPlacements, type ServeOptions } from '../../settings/serve-options.ts';
 import type { ControllerHttpOptions, Dashboard } from '../http/controller-http-options.ts';
 import { ChangeReader } from './change-reader.ts';
 import { Door, refuseOtherSites } from './door.ts';
 import { extensionRoutes } from './extension-routes.ts';
 import { KeptJson, sendZipped, zippedJson } from './kept-json.ts';
-import { LiveStreams } from './live-streams.ts';
 import { PAGE_HEADERS, PageFiles } from './page-files.ts';
-import { releaseRoutes } from './release-routes.ts';
 
 const MAX_LOGIN_BYTES = '8kb';
 
@@ -191,4 +193,164 @@ function failed(error: unknown, _request: Request, response: Response, next: (er
 function isClientError(error: unknown): boolean {
   const status = (error as { readonly status?: unknown } | null)?.status;
   return typeof status === 'number' && status >= 400 && status < 500;
+}
+
+/** Changes within this time are one event. */
+const GATHER_MS = 1_000;
+/** Proxies end connections that are silent for a minute. */
+const HEARTBEAT_MS = 20_000;
+/** A viewer with more unread bytes is too slow. */
+const MAX_UNREAD_BYTES = 16 * 1024;
+const MAX_STREAMS = 400;
+const MAX_STREAMS_OF_ONE = 20;
+
+interface Stream {
+  readonly response: ServerResponse;
+  readonly username: string;
+  /** Whether the viewer may still look. */
+  readonly isAllowed: () => Promise<boolean>;
+}
+
+/**
+ * Server-sent events: tells each open page that something changed, and the page asks again for what it shows. An event has a number
+ * and nothing else. A viewer that does not read is dropped, and never holds anything up.
+ */
+export class LiveStreams {
+  readonly #clock: Pick<Clock, 'schedule'>;
+  readonly #revision: () => number;
+  readonly #open = new Set<Stream>();
+  #cancelEvent: (() => void) | undefined;
+  #cancelBeat: (() => void) | undefined;
+
+  constructor(clock: Pick<Clock, 'schedule'>, revision: () => number) {
+    this.#clock = clock;
+    this.#revision = revision;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** @returns false if there are too many */
+  add(stream: Stream): boolean {
+    const own = [...this.#open].filter(({ username }) => username === stream.username).length;
+    if (this.#open.size >= MAX_STREAMS || own >= MAX_STREAMS_OF_ONE) return false;
+    const { response } = stream;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    this.#open.add(stream);
+    response.once('close', () => this.#drop(stream));
+    this.#send(stream, this.#event());
+    this.#cancelBeat ??= this.#clock.schedule(HEARTBEAT_MS, () => this.#beat());
+    return true;
+  }
+
+  changed(): void {
+    if (this.#open.size === 0) return;
+    this.#cancelEvent ??= this.#clock.schedule(GATHER_MS, () => {
+      this.#cancelEvent = undefined;
+      const event = this.#event();
+      for (const stream of this.#open) this.#send(stream, event);
+    });
+  }
+
+  close(): void {
+    this.#cancelEvent?.();
+    this.#cancelBeat?.();
+    for (const stream of this.#open) stream.response.destroy();
+  }
+
+  #event(): string {
+    return `event: changed\ndata: ${this.#revision()}\n\n`;
+  }
+
+  #send(stream: Stream, text: string): void {
+    const { response } = stream;
+    response.write(text);
+    if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+  }
+
+  #beat(): void {
+    this.#cancelBeat = undefined;
+    for (const stream of this.#open) {
+      this.#send(stream, ': still here\n\n');
+      void stream
+        .isAllowed()
+        .catch(() => true)
+        .then((isAllowed) => {
+          if (!isAllowed) stream.response.end();
+        });
+    }
+    if (this.#open.size > 0) this.#cancelBeat = this.#clock.schedule(HEARTBEAT_MS, () => this.#beat());
+  }
+
+  #drop(stream: Stream): void {
+    this.#open.delete(stream);
+  }
+}
+
+const MAX_BODY_BYTES = '1kb';
+
+/**
+ * The one action of the dashboard: `POST` with `{code}` approves what a placement holds, `GET` says whether the viewer may. The request
+ * to the hub is made with the viewer's own token, so the hub decides, and its audit log names him.
+ */
+export function releaseRoutes(door: Door, { actAs, clock }: Pick<ServeOptions, 'actAs' | 'clock'>): Router {
+  const routes = Router();
+  const path = '/placements/:namespace/:name/release';
+  routes.get(path, (request, response) =>
+    door.admit(request, response, async (_viewer, { token }) => {
+      const { namespace, name } = refOf(request);
+      const allowed =
+        actAs !== undefined && (await door.may(token, { verb: 'patch', kind: PLACEMENT, namespace, name }));
+      response.json({ allowed });
+    }),
+  );
+  routes.post(path, refuseOtherSites, json({ limit: MAX_BODY_BYTES }), (request, response) =>
+    door.admit(request, response, async ({ username }, { token }) => {
+      const ref = refOf(request);
+      const { code } = (request.body ?? {}) as { readonly code?: unknown };
+      if (typeof code !== 'string' || !/^[0-9a-f]{12}$/.test(code))
+        return void response.status(400).json({ message: 'expected {"code": "12 hexadecimal digits"}' });
+      if (actAs === undefined)
+        return void response.status(501).json({ message: 'this dashboard releases nothing' });
+      const placement = `${ref.namespace}/${ref.name}`;
+      const hub = actAs(token);
+      try {
+        const releasedBy = `${username} on the dashboard at ${new Date(clock.now()).toISOString()}`;
+        await releasePlacement(hub, ref, { code, releasedBy });
+        door.log('released from the dashboard', { user: username, placement, code });
+        response.json({ message: `released ${placement}` });
+      } catch (error) {
+        door.log('not released from the dashboard', { user: username, placement, code, error });
+        refuse(error, response);
+      } finally {
+        hub.close();
+      }
+    }),
+  );
+  return routes;
+}
+
+/** What the hub says to the viewer himself. */
+function refuse(error: unknown, response: Response): void {
+  if (!(error instanceof BerthError)) throw error;
+  const status =
+    error instanceof TransientError ? 503 : !(error instanceof InputError) ? 500 : statusOf(error.code);
+  response.status(status).json({ message: status === 500 ? 'internal error' : error.message });
+}
+
+function statusOf(code: string): number {
+  switch (code) {
+    case 'kube.forbidden':
+      return 403;
+    case 'kube.notfound':
+    case 'release.placement':
+      return 404;
+    default:
+      return 409;
+  }
 }

@@ -14,7 +14,7 @@ import type { PublishedPlacements } from '../../../core/publish/pages/published-
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import type { TimelineStep } from '../../../core/timeline/timeline-step.ts';
+import type { TimelineStep } from '../../../core/timeline/timeline.ts';
 import type { PreviewLinks } from './preview-links.ts';
 
 /** The data sources of the controller's HTTP server. */

@@ -9,8 +9,11 @@ import { TlsPair } from '@berth/runtime/http/tls-pair';
 import type { Logger } from '@berth/runtime/logger';
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { sha256 } from '@berth/runtime/sha256';
-import { GetparamsEndpoint, type ServedRequest } from '../../../../plugin/getparams-endpoint.ts';
-import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
+import {
+  GETPARAMS_PATH,
+  GetparamsEndpoint,
+  type ServedRequest,
+} from '../../../../plugin/getparams-endpoint.ts';
 import {
   type AddOnScore,
   ON_EMPTY_ANNOTATION,

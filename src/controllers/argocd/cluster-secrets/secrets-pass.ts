@@ -5,14 +5,14 @@ import {
   ownerOf,
   secretPatch,
 } from '../../../core/argocd/cluster-secrets/cluster-secret.ts';
-import type { RegistrationOutcome } from '../../../core/argocd/cluster-secrets/gitops-cluster-status.ts';
+import type { RegistrationOutcome } from '../../../core/argocd/cluster-secrets/gitops-cluster.ts';
 import {
   assignClusters,
   type ClusterSecretsInput,
+  planRemoval,
   planSecret,
   type Registration,
 } from '../../../core/argocd/cluster-secrets/plan-cluster-secrets.ts';
-import { planRemoval } from '../../../core/argocd/cluster-secrets/plan-removal.ts';
 import { ConflictError, errorText } from '@berth/runtime/errors';
 import { SECRET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';

@@ -3,15 +3,13 @@ import type { ObjectChange } from '@berth/kube/cache/object-store';
 import type { Reflector } from '@berth/kube/cache/reflector';
 import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import { GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT } from '../../../core/argocd/argocd-kinds.ts';
-import { knownSecret } from '../../../core/argocd/cluster-secrets/known-secret.ts';
+import { knownSecret } from '../../../core/argocd/cluster-secrets/cluster-secret.ts';
 import {
   type GitOpsCluster,
   readGitOpsCluster,
-} from '../../../core/argocd/cluster-secrets/gitops-cluster.ts';
-import {
   type RegistrationOutcome,
   statusPatch,
-} from '../../../core/argocd/cluster-secrets/gitops-cluster-status.ts';
+} from '../../../core/argocd/cluster-secrets/gitops-cluster.ts';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { type KindInfo, MANAGED_CLUSTER, SECRET } from '@berth/kube/model/kinds';
 import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';

@@ -11,7 +11,7 @@ import {
   REMOVALS_CONFIG_MAP,
 } from '../../../core/publish/judge/removal-budget.ts';
 import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
-import { PULL_FIELD_MANAGER } from './pull-options.ts';
+import { PULL_FIELD_MANAGER } from './pull-inventory.ts';
 
 const KEY = { namespace: DEFAULT_NAMESPACE, name: REMOVALS_CONFIG_MAP } as const;
 /** Names of groups contain characters that a ConfigMap key may not have, so the key is a hash. */

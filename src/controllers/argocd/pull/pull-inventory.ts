@@ -1,16 +1,25 @@
 import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cache';
 import type { Reflector } from '@berth/kube/cache/reflector';
-import { planPull, type WorkToRemove } from '../../../core/argocd/pull/plan-pull.ts';
-import { hubApplicationOf, pullCluster, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
-import { asApplication, type Application } from '../../../core/argocd/argo-application.ts';
-import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
-import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
+import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { findCondition } from '@berth/kube/model/condition-list';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import { type Application, APPLICATION, asApplication } from '../../../core/argocd/argocd-kinds.ts';
+import {
+  planPull,
+  type PulledWorkWritten,
+  type PullHeld,
+  type WorkToRemove,
+} from '../../../core/argocd/pull/plan-pull.ts';
+import { hubApplicationOf, pullCluster, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
+import type { Digest } from '../../../core/publish/approval/approval-code.ts';
+import type { RemovalBudget, RemovalMemory } from '../../../core/publish/judge/removal-budget.ts';
 import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 
 const asWork = (object: KubeObject): ManifestWork => object as unknown as ManifestWork;
@@ -114,4 +123,54 @@ export class PullInventory {
 export function isUnreachable(cluster: ManagedCluster | undefined): boolean {
   const available = findCondition(cluster?.status?.conditions, 'ManagedClusterConditionAvailable');
   return cluster === undefined || (available !== undefined && available.status !== 'True');
+}
+
+export interface PullOptions {
+  readonly hub: KubeApi;
+  /** The cache of the same hub. It keeps the specs of works that carry Applications. The caller starts it. */
+  readonly cache: ObjectCache;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly digest: Digest;
+  readonly budget: RemovalBudget;
+  readonly removals: RemovalMemory;
+  /** Awaited before each pass. Default: no wait. */
+  readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly onWrite?: ((event: PulledWorkWritten) => void) | undefined;
+  readonly onHeld?: ((held: PullHeld) => void) | undefined;
+  readonly onError?: ((key: string, error: unknown) => void) | undefined;
+}
+
+export const PULL_FIELD_MANAGER = { fieldManager: 'berth-pull' } as const;
+
+/** The groups whose removals are held. */
+export class HeldRemovals {
+  readonly #held = new Map<string, PullHeld & { readonly applications: ReadonlySet<string> }>();
+
+  get all(): readonly PullHeld[] {
+    return [...this.#held.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
+  }
+
+  /** Why works of the Application are not removed; undefined if no removal is held. */
+  messageOf(application: string): string | undefined {
+    for (const { applications, message } of this.#held.values())
+      if (applications.has(application)) return message;
+    return undefined;
+  }
+
+  /** @returns whether this hold is new or has another token */
+  hold(held: PullHeld, applications: ReadonlySet<string>): boolean {
+    const before = this.#held.get(held.group);
+    this.#held.set(held.group, { ...held, applications });
+    return before?.token !== held.token;
+  }
+
+  /** @returns the Applications that were held until now */
+  release(group: string): Iterable<string> {
+    const applications = this.#held.get(group)?.applications ?? [];
+    this.#held.delete(group);
+    return applications;
+  }
 }

@@ -5,26 +5,28 @@ import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { BerthError, InputError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import pLimit from 'p-limit';
-import type { Application } from '../../../core/argocd/argo-application.ts';
-import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
-import { planPull, type PullPlan } from '../../../core/argocd/pull/plan-pull.ts';
-import { planApplicationStatus } from '../../../core/argocd/pull/plan-status.ts';
-import { pullConditions } from '../../../core/argocd/pull/pull-conditions.ts';
-import type { PulledWorkWritten } from '../../../core/argocd/pull/pull-events.ts';
-import { FROM_SET_LABEL, MAX_COPIES_ANNOTATION, PULL_LABEL } from '../../../core/argocd/pull/pull-keys.ts';
+import { type Application, APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
+import { planPull, type PulledWorkWritten, type PullPlan } from '../../../core/argocd/pull/plan-pull.ts';
+import { planApplicationStatus, pullConditions } from '../../../core/argocd/pull/plan-status.ts';
 import {
-  hubApplicationOf,
-  removalGroup,
+  FROM_SET_LABEL,
   hostingSet,
   hostingSetOfWork,
+  hubApplicationOf,
+  MAX_COPIES_ANNOTATION,
+  PULL_LABEL,
+  removalGroup,
 } from '../../../core/argocd/pull/pull-target.ts';
 import { readPullFeedback } from '../../../core/argocd/pull/read-pull-feedback.ts';
 import { withRefreshTime } from '../../../core/argocd/pull/refresh-request.ts';
-import { unconfirmedCopies } from '../../../core/argocd/pull/unconfirmed-copies.ts';
+import { unconfirmedCopies } from '../../../core/argocd/pull/judge-removals.ts';
 import { confirmTakesWork, type MissingNamespaces } from '../../inventory/cluster-namespaces.ts';
-import type { HeldRemovals } from './held-removals.ts';
-import type { PullInventory } from './pull-inventory.ts';
-import { PULL_FIELD_MANAGER, type PullOptions } from './pull-options.ts';
+import {
+  type HeldRemovals,
+  PULL_FIELD_MANAGER,
+  type PullInventory,
+  type PullOptions,
+} from './pull-inventory.ts';
 
 export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'clock' | 'onWrite'> {
   readonly namespaces: MissingNamespaces;

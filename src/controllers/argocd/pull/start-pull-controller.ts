@@ -15,18 +15,30 @@ import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import pLimit from 'p-limit';
-import { asApplication, type Application } from '../../../core/argocd/argo-application.ts';
-import { APPLICATION_SET_REPORT, APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
+import {
+  type Application,
+  APPLICATION,
+  APPLICATION_SET_REPORT,
+  asApplication,
+} from '../../../core/argocd/argocd-kinds.ts';
 import { judgePullRemovals } from '../../../core/argocd/pull/judge-removals.ts';
 import { planPull, type WorkToRemove } from '../../../core/argocd/pull/plan-pull.ts';
-import { HOSTING_SET_KEY } from '../../../core/argocd/pull/pull-keys.ts';
-import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
+import {
+  HOSTING_SET_KEY,
+  hostingSetOfWork,
+  hubApplicationOf,
+  removalGroup,
+} from '../../../core/argocd/pull/pull-target.ts';
 import { renderSetReport } from '../../../core/argocd/pull/render-set-report.ts';
 import { recentRemovals } from '../../../core/publish/judge/removal-budget.ts';
 import { MissingNamespaces } from '../../inventory/cluster-namespaces.ts';
-import { HeldRemovals } from './held-removals.ts';
-import { isUnreachable, PullInventory } from './pull-inventory.ts';
-import { type PullOptions, PULL_FIELD_MANAGER } from './pull-options.ts';
+import {
+  HeldRemovals,
+  isUnreachable,
+  PULL_FIELD_MANAGER,
+  PullInventory,
+  type PullOptions,
+} from './pull-inventory.ts';
 import { ApplicationReconciler } from './reconcile-application.ts';
 
 /** The figures of the pull model in `/metrics`. */

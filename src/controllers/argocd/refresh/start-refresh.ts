@@ -15,8 +15,12 @@ import { WaitList } from '@berth/runtime/loop/wait-list';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { sha256 } from '@berth/runtime/sha256';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
-import { type DecisionUse, decisionUses } from '../../../core/argocd/refresh/decision-use.ts';
-import { type GeneratorConfigs, generatorConfigs } from '../../../core/argocd/refresh/generator-config.ts';
+import {
+  type DecisionUse,
+  decisionUses,
+  type GeneratorConfigs,
+  generatorConfigs,
+} from '../../../core/argocd/refresh/decision-use.ts';
 import {
   planRefresh,
   REFRESH_ANNOTATION,

@@ -9,15 +9,14 @@ import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
 import { hostingSet } from '../../../core/argocd/pull/pull-target.ts';
-import { planWaveStates, type WaveStatePlan } from '../../../core/argocd/waves/plan-wave-states.ts';
-import type { HeldWaves } from '../../../core/argocd/waves/plan-waves.ts';
+import { type HeldWaves, planWaveStates, type WaveStatePlan } from '../../../core/argocd/waves/plan-waves.ts';
 import type { WaveReading, WavesRequest } from '../../../core/argocd/waves/served-waves.ts';
-import type { WaveEvent } from '../../../core/argocd/waves/wave-event.ts';
 import {
   parseWaves,
   renderWaves,
-  type WaveStates,
+  type WaveEvent,
   WAVES_ANNOTATION,
+  type WaveStates,
 } from '../../../core/argocd/waves/wave-state.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import { refusedKindText } from '@berth/kube/cache/refused-kind';

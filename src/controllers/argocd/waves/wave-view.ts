@@ -1,13 +1,16 @@
 import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cache';
 import type { Reflector } from '@berth/kube/cache/reflector';
-import { APPLICATION, APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
+import { APPLICATION, APPLICATION_SET, asApplication } from '../../../core/argocd/argocd-kinds.ts';
 import { hostingSet } from '../../../core/argocd/pull/pull-target.ts';
-import { decisionUses } from '../../../core/argocd/refresh/decision-use.ts';
-import { type GeneratorConfigs, generatorConfigs } from '../../../core/argocd/refresh/generator-config.ts';
+import {
+  decisionUses,
+  type GeneratorConfigs,
+  generatorConfigs,
+} from '../../../core/argocd/refresh/decision-use.ts';
 import {
   type ApplicationsByCluster,
   applicationsByCluster,
-} from '../../../core/argocd/waves/application-clusters.ts';
+} from '../../../core/argocd/waves/cluster-health.ts';
 import {
   readServedWaves,
   type ServedWaves,
@@ -17,8 +20,7 @@ import {
   type WavesRequest,
 } from '../../../core/argocd/waves/served-waves.ts';
 import { WAVES_ANNOTATION } from '../../../core/argocd/waves/wave-state.ts';
-import { waveUses, type WaveUses } from '../../../core/argocd/waves/wave-use.ts';
-import { asApplication } from '../../../core/argocd/argo-application.ts';
+import { waveUses, type WaveUses } from '../../../core/argocd/waves/wave-rule.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CONFIG_MAP, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';

@@ -41,7 +41,7 @@ import {
   memberKinds,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
-import { CONTROLLER_LEASES } from '../../inventory/decided-placements.ts';
+import { CONTROLLER_LEASES } from '../../inventory/schedulable-placement.ts';
 import { sha256 } from '@berth/runtime/sha256';
 
 /** Concurrent requests. */

@@ -26,8 +26,12 @@ import {
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/approval/publish-annotations.ts';
 import { parentOfSource } from '../../../core/sync/apply-set.ts';
-import { releaseDeletions, releasePlacement } from '../../releases/release-held.ts';
-import { readHeldAddOn, releaseAddOnRemovals } from '../../releases/release-removals.ts';
+import {
+  readHeldAddOn,
+  releaseAddOnRemovals,
+  releaseDeletions,
+  releasePlacement,
+} from '../../releases/release-held.ts';
 import type { PreviewMemory } from './preview-memory.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 

@@ -2,7 +2,7 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { PullRequest, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
-import type { TimelineStep } from '../../../core/timeline/timeline-step.ts';
+import type { TimelineStep } from '../../../core/timeline/timeline.ts';
 import type { ReportedPlan } from '../../../core/preview/report/report-page.ts';
 import type { Reportable } from '../../../core/preview/report/merge-line.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';

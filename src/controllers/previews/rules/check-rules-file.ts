@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '@berth/runtime/errors';
-import { errorProblem } from '../../../core/sources/error-problem.ts';
+import { errorProblem } from '../../../core/sources/describe-problem.ts';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { RULES_FILE } from '../../../core/preview/rules/plan-rule.ts';
 import { parseRules } from './parse-rules.ts';

@@ -1,6 +1,6 @@
 import { BerthError } from '@berth/runtime/errors';
 import type { Passed, Problem } from '@berth/runtime/problem/problem';
-import { errorProblem } from '../../../core/sources/error-problem.ts';
+import { errorProblem } from '../../../core/sources/describe-problem.ts';
 
 /** A step of the setup of previews, or a check of it. */
 export type SetupStep = Passed | Problem;

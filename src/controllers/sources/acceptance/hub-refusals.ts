@@ -25,8 +25,9 @@ import {
   type FieldFinding,
   findingsAbout,
   type SourceFinding,
+  UNKNOWN_FIELD,
+  unknownFieldHint,
 } from '../../../core/sources/source-finding.ts';
-import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/unknown-field.ts';
 import { hubKinds } from './hub-kinds.ts';
 
 /**

@@ -19,7 +19,7 @@ import {
   withHubTaintNote,
   withHubTaints,
 } from '../../../core/sync/applied/cluster-taints.ts';
-import { FIELD_MANAGER } from '../../../core/sync/applied/field-manager.ts';
+import { FIELD_MANAGER } from '../../../core/sync/applied/field-names.ts';
 import {
   type JudgedConflicts,
   judgeConflicts,

@@ -3,8 +3,8 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import type { ControllerEventBody } from '../../events/controller-events.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
-import type { SyncOutcome } from '../members/sync-outcome.ts';
-import type { SourceEvent } from '../progress/source-events.ts';
+import type { SyncOutcome } from '../members/sync-problem.ts';
+import type { SourceEvent } from '../progress/source-options.ts';
 import type { HubSync } from './hub-sync.ts';
 import type { RoundEnd, SourceRound } from './sync-together.ts';
 

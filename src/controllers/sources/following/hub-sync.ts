@@ -32,18 +32,20 @@ import { plannedApply } from '../../../core/sync/planned-apply.ts';
 import { ApplySetRegistry, type SetMembers } from '../members/apply-set-registry.ts';
 import { ExistingObjects, requiredKind, unservedAmong } from '../members/objects-on-hub.ts';
 import { MemberOwners } from '../members/member-owners.ts';
-import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
 import {
+  isOfKind,
   leftFieldsProblem,
   notServedAmong,
+  type SyncInput,
+  type SyncOptions,
+  type SyncOutcome,
   type SyncProblem,
   syncProblemOf,
+  unlistedProblem,
 } from '../members/sync-problem.ts';
-import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
-import type { PruneState } from '../pruning/prune-state.ts';
-import { recordMemberCount } from '../pruning/record-member-count.ts';
+import { type PruneState, recordMemberCount } from '../pruning/prune-state.ts';
 import { applyDesired, NamespaceCreator, StoredForms } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
 import type { SourceRound } from './sync-together.ts';

@@ -10,7 +10,7 @@ import type { Problem } from '@berth/runtime/problem/problem';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import type { ControllerEventBody } from '../../events/controller-events.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
-import type { SourceEvent } from '../progress/source-events.ts';
+import type { SourceEvent } from '../progress/source-options.ts';
 import type { GitSources } from '../reading/git-source.ts';
 import { FollowedSource, type FollowedSourceOptions, type SourceStatus } from './followed-source.ts';
 import { syncTogether } from './sync-together.ts';

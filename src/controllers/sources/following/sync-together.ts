@@ -1,6 +1,6 @@
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { groupByWave } from '../../../core/sync/apply-order.ts';
-import type { SyncOutcome } from '../members/sync-outcome.ts';
+import { groupByWave } from '../../../core/sync/desired-object.ts';
+import type { SyncOutcome } from '../members/sync-problem.ts';
 
 /** A source at one commit, on its way to the hub: first its objects are applied, then what left Git is deleted. */
 export interface SourceRound {

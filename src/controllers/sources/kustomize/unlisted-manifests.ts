@@ -1,4 +1,4 @@
-import { hasManifestFields } from '../../../adapters/yaml/has-manifest-fields.ts';
+import { hasManifestFields } from '../../../adapters/yaml/locate-fields.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { isManifestName } from '../manifests/manifest-selection.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { hasManifestFields } from '../../../adapters/yaml/has-manifest-fields.ts';
+import { hasManifestFields } from '../../../adapters/yaml/locate-fields.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
 import { leavesOut, type Problem } from '@berth/runtime/problem/problem';

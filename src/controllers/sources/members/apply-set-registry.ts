@@ -18,7 +18,7 @@ import {
   sourceOfParent,
 } from '../../../core/sync/apply-set.ts';
 import { containsAll } from '../../../core/sync/desired-object.ts';
-import { resourceName, type UnlistedKind } from './unlisted-kind.ts';
+import { resourceName, type UnlistedKind } from './sync-problem.ts';
 
 /** The objects on the hub of the kinds of a source, by identity. */
 export interface SetMembers {

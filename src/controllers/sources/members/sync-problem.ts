@@ -1,11 +1,16 @@
-import { fieldConflicts, mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
-import { type BerthError, errorText, TransientError } from '@berth/runtime/errors';
-import type { KubeObject } from '@berth/kube/model/object-meta';
-import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import { missingNamespace } from '@berth/agent/rules/applied/kube-failure';
-import { formatLocation } from '@berth/runtime/problem/source-location';
+import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, groupVersionOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
+import { fieldConflicts, mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import { type BerthError, errorText, InputError, TransientError } from '@berth/runtime/errors';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
+import type { MemberKind } from '../../../core/sync/apply-set.ts';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
 import { NOT_SERVED } from './objects-on-hub.ts';
 
 /** Why one object could not be applied or deleted. */
@@ -44,7 +49,7 @@ const DECISION_INPUTS = new Set([
  * Whether decisions must wait until the request succeeds, because the hub did not respond for one of their inputs. An
  * unserved kind, a missing right, or an object of another source will not change soon.
  */
-export function leavesCommitPartial({ kind }: { readonly kind: string }, error: BerthError): boolean {
+function leavesCommitPartial({ kind }: { readonly kind: string }, error: BerthError): boolean {
   return error instanceof TransientError && error.code.startsWith('kube.') && DECISION_INPUTS.has(kind);
 }
 
@@ -94,4 +99,73 @@ const MAX_NAMED = 20;
 /** An error about the object itself starts with its name, so the name is removed here. */
 function besides(object: string, text: string): string {
   return text.startsWith(`${object}: `) ? text.slice(object.length + 2) : text;
+}
+
+/**
+ * A kind that could not be listed on the hub: the objects of a source of this kind are unknown, so
+ * none is applied or deleted.
+ */
+export interface UnlistedKind extends MemberKind {
+  /** The resource as roles name it: `deployments.apps`; the kind if the resource is unknown. */
+  readonly resource: string;
+  readonly error: BerthError;
+}
+
+/** @param info absent if discovery failed, too */
+export function resourceName({ apiVersion, kind }: MemberKind, info: KindInfo | undefined): string {
+  const { group } = groupVersionOf(apiVersion);
+  const name = info?.plural ?? kind;
+  return group === '' ? name : `${name}.${group}`;
+}
+
+export function isOfKind({ apiVersion, kind }: MemberKind) {
+  return (other: MemberKind): boolean => other.apiVersion === apiVersion && other.kind === kind;
+}
+
+/** @param sources the objects of that kind in Git */
+export function unlistedProblem(kind: UnlistedKind, sources: readonly SourceObject[]): SyncProblem {
+  const { resource, error } = kind;
+  const refused = error instanceof InputError && error.code === 'kube.forbidden';
+  const why = refused
+    ? `the right to list ${resource} in all namespaces is missing (${SERVE_RIGHTS} prints it)`
+    : `${resource} cannot be listed: ${errorText(error)}`;
+  const what = sources.length === 0 ? 'its remaining objects' : `its objects (${sources.length} in Git)`;
+  const [first] = sources;
+  return {
+    object: `kind ${resource}`,
+    message: `${why}; ${what} can neither be applied nor deleted until then; everything else continues`,
+    location: first === undefined ? undefined : formatLocation(first.location),
+    retry: true,
+    isCommitPartial: leavesCommitPartial(kind, error),
+  };
+}
+
+/** The current state of a source. */
+export interface SyncInput {
+  readonly objects: readonly SourceObject[];
+  readonly complete: boolean;
+  /** See `SourceContent`. */
+  readonly doubtsAbout?: SourceContent['doubtsAbout'];
+  /** The commit, which may contain releases; absent for a plain folder. */
+  readonly commit?: CommitInfo | undefined;
+}
+
+/** Options of a sync. */
+export interface SyncOptions {
+  /** False: the hub is assumed to be unchanged since the last call. Default: true. */
+  readonly compare?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Result of a sync: changes of the hub, and problems. Counts are objects. */
+export interface SyncOutcome {
+  readonly applied: number;
+  readonly unchanged: number;
+  readonly pruned: number;
+  readonly problems: readonly SyncProblem[];
+  /** The release that approved a prune beyond the budget, and who released it. */
+  readonly released?: { readonly token: string; readonly by: string } | undefined;
+  readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
+  /** Kinds that could not be listed, so that nothing was done for them. Each has its own entry among the problems. */
+  readonly unlisted: readonly UnlistedKind[];
 }

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { limitCpuTime } from '@berth/runtime/clock/cpu-time-limit';
 import { BugError, TransientError } from '@berth/runtime/errors';
 import { builtProgram } from '../../../adapters/program/package-root.ts';
-import { packFiles, unpackFiles, type PackedFiles } from './packed-files.ts';
+import { type PackedFiles, packFiles, unpackFiles } from './parsed-record.ts';
 
 export interface ParsePoolOptions {
   /** Threads in addition to the main thread. Default: one for each further processor, at most 4. */

@@ -1,7 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { packFiles, unpackFiles } from './packed-files.ts';
-import type { PackedFiles } from './packed-files.ts';
-import { encodeParsedFile } from './parsed-record.ts';
+import { encodeParsedFile, type PackedFiles, packFiles, unpackFiles } from './parsed-record.ts';
 import { readContent } from '../manifests/read-content.ts';
 
 /**

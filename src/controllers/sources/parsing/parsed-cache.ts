@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
-import { EntryCache } from '../../../adapters/store/entry-cache.ts';
-import type { CacheEntry } from '../../../adapters/store/segment-file.ts';
-import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
 import type { Logger } from '@berth/runtime/logger';
 import { builtFrom } from '../../../adapters/program/package-root.ts';
-import type { ParsedFiles } from './parsed-files.ts';
+import { type CacheEntry, EntryCache } from '../../../adapters/store/entry-cache.ts';
+import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
-import { groupBy } from '@berth/runtime/lists/group-by';
 
 /** New records are buffered up to this number, so that small commits do not create small files. */
 const WRITE_FROM_RECORDS = 64;
@@ -93,4 +91,24 @@ async function encoded(added: readonly Added[]): Promise<CacheEntry[]> {
     records.push({ key: one.id, bytes });
   }
   return records;
+}
+
+/** A cache of parsed files, by the id of their blob. */
+export interface ParsedFiles {
+  /**
+   * Calls `onFile` for each file in the cache, in no particular order.
+   * @returns the files that are not in the cache
+   */
+  read(
+    files: readonly TreeFile[],
+    onFile: (file: TreeFile, parsed: ParsedFile) => void,
+  ): Promise<readonly TreeFile[]>;
+  add(file: TreeFile, parsed: ParsedFile): void;
+  /** Adds a file that is already encoded. */
+  addRecord(file: TreeFile, bytes: Buffer): void;
+  /**
+   * Called when the added files may be stored.
+   * @param live the blobs of the current commit, which are kept if there is not enough space for all
+   */
+  settle(live: () => ReadonlySet<string>): void;
 }

@@ -4,7 +4,7 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { hasReachedVersion } from '@berth/kube/model/resource-version';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { sleep } from '@berth/runtime/loop/sleep';
-import type { SourceEvent } from './source-events.ts';
+import type { SourceEvent } from './source-options.ts';
 
 /** How long to wait until a commit is applied to the hub. */
 const MAX_FOLLOW_MS = 300_000;

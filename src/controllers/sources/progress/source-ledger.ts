@@ -6,8 +6,7 @@ import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
-import type { SourceEvent } from './source-events.ts';
-import { type ServeSource, sourceNameOf } from './source-options.ts';
+import { type ServeSource, type SourceEvent, sourceNameOf } from './source-options.ts';
 
 /** A commit and the time when it was read. Plain JSON. */
 export interface ReadCommit extends CommitInfo {

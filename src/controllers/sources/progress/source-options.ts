@@ -1,11 +1,13 @@
+import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
+import type { ForgeRepository } from '@berth/forge/request/forge-repository';
 import type { SignaturePolicy } from '@berth/git-reader/program/commit-signature';
 import type { GitAuth } from '@berth/git-reader/repository/git-auth';
 import type { GitRef } from '@berth/git-reader/repository/git-repository';
-import type { ForgeRepository } from '@berth/forge/request/forge-repository';
-import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
-import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { groupBy } from '@berth/runtime/lists/group-by';
+import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
 
 export interface ServeSource {
   /** The name of the source in status, events and its ApplySet; a DNS label. Default: `fleet`. */
@@ -84,3 +86,26 @@ export function takesFields({
 }: Pick<ServeSource, 'force' | 'onConflict'>): boolean {
   return onConflict === undefined ? force : onConflict === 'take';
 }
+
+/**
+ * What happened to a source. Sources emit these events. The hub, decisions and publication react to them, and none of
+ * them calls a source.
+ */
+export type SourceEvent = { readonly source: string } & (
+  | {
+      readonly kind: /** The fetch succeeded; the commit is read next. */
+        | 'fetched'
+        /** The sync ended: the hub follows the commit, as far as possible. */
+        | 'followed'
+        /** The hub follows the commit completely, except for objects that it refuses permanently. */
+        | 'complete'
+        /** The source could not be fetched, read or followed this time. */
+        | 'failed';
+    }
+  /** A commit was read. Nothing of it goes to the hub before the listeners have handled this event. */
+  | { readonly kind: 'read'; readonly content: SourceContent }
+  /** The source deleted the object on the hub, after it made sure that no source declares it. */
+  | { readonly kind: 'deleted'; readonly object: KubeObject }
+  /** The same commit, with its semantic problems. */
+  | { readonly kind: 'checked'; readonly content: SourceContent }
+);

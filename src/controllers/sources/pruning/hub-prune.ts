@@ -3,13 +3,14 @@ import type { KindInfo } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, objectIdentity, refOf } from '@berth/kube/model/object-ref';
-import { BerthError, errorText, ConflictError } from '@berth/runtime/errors';
+import { BerthError, ConflictError, errorText } from '@berth/runtime/errors';
+import type pLimit from 'p-limit';
 import {
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/approval/publish-annotations.ts';
-import { type WithdrawnObject } from '../../../core/sync/applied/departure.ts';
-import { FIELD_MANAGER, WITHDRAWN_MANAGER } from '../../../core/sync/applied/field-manager.ts';
+import type { WithdrawnObject } from '../../../core/sync/applied/departure.ts';
+import { FIELD_MANAGER, WITHDRAWN_MANAGER } from '../../../core/sync/applied/field-names.ts';
 import { headOf, planWithdrawal } from '../../../core/sync/applied/plan-withdrawal.ts';
 import { APPLY_SET_PART_OF_LABEL } from '../../../core/sync/apply-set.ts';
 import {
@@ -17,10 +18,15 @@ import {
   type Dependents,
   lossHolders,
 } from '../../../core/sync/compute-deletion-losses.ts';
-import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-record.ts';
+import { groupByWave } from '../../../core/sync/desired-object.ts';
 import { type Deletion, deletionHash, noteDeletions } from '../../../core/sync/earlier-deletions.ts';
-import { lossEntries, lossesBefore, noteLosses } from '../../../core/sync/earlier-losses.ts';
+import {
+  type DeletionLoss,
+  lossEntries,
+  lossesBefore,
+  noteLosses,
+} from '../../../core/sync/earlier-losses.ts';
 import {
   countedMembers,
   leavingObjects,
@@ -39,9 +45,14 @@ import {
   releaseHash,
 } from '../../../core/sync/prune-releases.ts';
 import { readOne, requiredKind } from '../members/objects-on-hub.ts';
-import type { SyncInput, SyncOutcome } from '../members/sync-outcome.ts';
-import { type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
-import { deleteMembers, type DeleteMembersParts } from './delete-members.ts';
+import {
+  type SyncInput,
+  type SyncOutcome,
+  type SyncProblem,
+  syncProblemOf,
+} from '../members/sync-problem.ts';
+import type { CommitBarrier } from '../progress/commit-barrier.ts';
+import type { SourceDeclarations } from '../progress/source-declarations.ts';
 import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from './prune-state.ts';
 import { readDependents } from './read-dependents.ts';
 
@@ -338,4 +349,57 @@ async function readMember(
   const now = await readOne(api, kind, { metadata });
   const isSame = (key: string): boolean => now?.metadata.labels?.[key] === metadata.labels?.[key];
   return now?.metadata.uid === metadata.uid && isSame(APPLY_SET_PART_OF_LABEL) ? now : undefined;
+}
+
+interface DeleteMembersParts {
+  readonly api: KubeApi;
+  readonly source: string;
+  readonly declarations: Pick<SourceDeclarations, 'isDeclaredElsewhere'>;
+  readonly limit: ReturnType<typeof pLimit>;
+  readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
+}
+
+interface DeletedMembers {
+  readonly deleted: readonly KubeObject[];
+  readonly problems: readonly SyncProblem[];
+}
+
+/** Deletes objects in the reverse order of applying. If the hub refuses one, the others are still deleted. */
+export async function deleteMembers(
+  { api, source, declarations, limit, written }: DeleteMembersParts,
+  objects: readonly KubeObject[],
+  onDeleted: (object: KubeObject) => void,
+): Promise<DeletedMembers> {
+  const problems: SyncProblem[] = [];
+  const deleted: KubeObject[] = [];
+  for (const wave of [...groupByWave(objects)].reverse())
+    await Promise.all(
+      wave.map((object) =>
+        limit(async () => {
+          // The other source may have read a new commit and own the object by now.
+          if (declarations.isDeclaredElsewhere(source, objectIdentity(refOf(object)))) return;
+          const problem = await deleteMember(api, object);
+          if (problem !== undefined) {
+            problems.push(problem);
+            return;
+          }
+          written?.deleted(object);
+          deleted.push(object);
+          onDeleted(object);
+        }),
+      ),
+    );
+  return { deleted, problems };
+}
+
+async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProblem | undefined> {
+  try {
+    const kind = await requiredKind(api, object);
+    const { namespace = '', name, uid } = object.metadata;
+    await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
+    return syncProblemOf({ object }, error);
+  }
 }

@@ -1,16 +1,22 @@
-import type pLimit from 'p-limit';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import type pLimit from 'p-limit';
 import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import type { WithdrawnObject } from '../../../core/sync/applied/departure.ts';
+import { departuresOf, type WithdrawnObject } from '../../../core/sync/applied/departure.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
-import { type PruneMemory, readPruneMemory, pruneInputFromMemory } from '../../../core/sync/prune-memory.ts';
+import { countedMembers, possibleIdentities } from '../../../core/sync/plan-prune.ts';
+import {
+  noteMembersBefore,
+  pruneInputFromMemory,
+  type PruneMemory,
+  readPruneMemory,
+} from '../../../core/sync/prune-memory.ts';
 import type { ApplySetRegistry } from '../members/apply-set-registry.ts';
+import type { SyncInput } from '../members/sync-problem.ts';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import type { SourceDeclarations } from '../progress/source-declarations.ts';
-import type { SyncInput } from '../members/sync-outcome.ts';
 
 export interface PruneParts {
   readonly api: KubeApi;
@@ -81,4 +87,31 @@ export function pruneInputOf(
     isTransferred: (identity: string): boolean => declarations.isDeclaredElsewhere(source, identity),
     digest,
   };
+}
+
+/**
+ * The number of members before a commit that both adds and deletes objects. The budget is a
+ * fraction of it in every later sync, also after a restart. Compute it before the first apply;
+ * undefined if there are no deletions or no additions.
+ */
+export async function recordMemberCount(
+  parts: Omit<PruneParts, 'limit'>,
+  objects: SyncInput['objects'],
+  found: Pick<PruneState, 'members' | 'areAll' | 'others' | 'parent'>,
+): Promise<number | undefined> {
+  const { declarations: declarations, source, registry } = parts;
+  const { members, areAll } = found;
+  const memory = pruneMemoryOf(parts, found);
+  if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
+  const known = pruneInputOf(parts, objects, memory, found);
+  const isGone = ([identity]: readonly [string, KubeObject]): boolean =>
+    declarations.hasGivenUp(source, identity) && !known.isTransferred(identity);
+  if (departuresOf([...members].filter(isGone).map(([, object]) => object)).deleted.length === 0)
+    return undefined;
+  const isAdded = ({ object }: SyncInput['objects'][number]): boolean =>
+    !possibleIdentities(object).some((identity) => members.has(identity));
+  if (!objects.some(isAdded)) return undefined;
+  const count = countedMembers(known).length;
+  await registry.annotate(noteMembersBefore(count));
+  return count;
 }

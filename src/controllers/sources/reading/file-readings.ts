@@ -6,7 +6,7 @@ import { refusedFile, tooLargeFile, readContent } from '../manifests/read-conten
 import { fileReading, type FileReading } from '../manifests/assemble-objects.ts';
 import type { ManifestLimits } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
-import type { ParsedFiles } from '../parsing/parsed-files.ts';
+import type { ParsedFiles } from '../parsing/parsed-cache.ts';
 import { decodeParsedFile } from '../parsing/parsed-record.ts';
 
 /** A file of a commit. */

@@ -13,7 +13,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import type { SourceContent } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
 import type { ParsedCache } from '../parsing/parsed-cache.ts';
-import type { LastCompleteStore } from './source-reader-options.ts';
+import type { LastCompleteStore } from './read-commit.ts';
 import { SourceReader } from './source-reader.ts';
 
 export interface GitSourcesOptions extends MirrorOptions {

@@ -1,5 +1,7 @@
 import type { CommitListing } from '../manifests/commit-listing.ts';
-import type { SourceContent } from '../manifests/source-content.ts';
+import type { ManifestLimits, SourceContent } from '../manifests/source-content.ts';
+import type { ParsePool } from '../parsing/parse-pool.ts';
+import type { ParsedFiles } from '../parsing/parsed-cache.ts';
 import type { EarlierCommit } from './doubts.ts';
 import type { FileVersionReading } from './file-readings.ts';
 
@@ -34,4 +36,30 @@ export function goOnFrom(
 /** A reader changes its maps. */
 function copied<T extends Pick<ReadCommit, 'entries' | 'readings'>>(commit: T): T {
   return { ...commit, entries: new Map(commit.entries), readings: new Map(commit.readings) };
+}
+
+export interface SourceReaderOptions {
+  /** Globs of manifests. Absent or empty: every YAML and JSON file. */
+  readonly paths?: readonly string[] | undefined;
+  readonly limits?: ManifestLimits | undefined;
+  /**
+   * Replaces a broken file by its last good version. Off for checks and previews, which show the
+   * commit itself.
+   */
+  readonly keepLastGood?: boolean | undefined;
+  /** Where the last completely read commit is stored across restarts. */
+  readonly lastComplete?: LastCompleteStore | undefined;
+  /** Cache of parsed files, for later readers or over restarts. */
+  readonly cache?: ParsedFiles | undefined;
+  /** What an earlier reader of the same repository, paths and limits kept. Absent: nothing. */
+  readonly start?: KeptCommit | undefined;
+  /** Threads that parse if many files are new. */
+  readonly pool?: ParsePool | undefined;
+  /** The environment of the process, to find kubectl for kustomizations. Absent: kustomizations are refused. */
+  readonly ambient?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+export interface LastCompleteStore {
+  readonly load: () => Promise<string | undefined>;
+  readonly store: (commit: string) => Promise<void>;
 }

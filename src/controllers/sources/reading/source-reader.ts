@@ -36,8 +36,13 @@ import {
 } from './judge-commit.ts';
 import type { EarlierCommit } from './doubts.ts';
 import { earlierReadings, type EarlierReading } from './last-good.ts';
-import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
-import type { SourceReaderOptions } from './source-reader-options.ts';
+import {
+  goOnFrom,
+  keepCommit,
+  type KeptCommit,
+  type ReadCommit,
+  type SourceReaderOptions,
+} from './read-commit.ts';
 
 /** How far the history is read if no complete commit is recorded. */
 const MAX_EARLIER_COMMITS = 50;

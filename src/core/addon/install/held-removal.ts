@@ -1,4 +1,6 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
+import { approvalCode, type Digest } from '../../publish/approval/approval-code.ts';
 import { releaseCodes } from '../../publish/approval/approved-plans.ts';
 import {
   HELD_CODE_ANNOTATION,
@@ -7,6 +9,7 @@ import {
   RELEASED_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../publish/approval/publish-annotations.ts';
+import { judgeRemovals, type LeavingGroup, type RemovalVerdict } from '../../publish/judge/removal-budget.ts';
 
 /** The removal of an add-on from clusters that is held. */
 export interface AddOnHold {
@@ -59,4 +62,42 @@ export function heldAnnotations(
     [HELD_MESSAGE_ANNOTATION]: held?.message ?? null,
     [HELD_SINCE_ANNOTATION]: held?.since ?? null,
   };
+}
+
+interface AddOnRemovalInput extends Pick<LeavingGroup, 'present' | 'removals' | 'budget' | 'nowMs'> {
+  readonly addOn: string;
+  readonly leaving: readonly ManagedClusterAddOn[];
+  readonly digest: Digest;
+}
+
+/** In the memory of removals, which has those of pulled Applications, too. */
+export function removalGroupOf(addOn: string): string {
+  return `add-on ${addOn}`;
+}
+
+/**
+ * Decides whether clusters may lose an add-on, all of them or none: an agent goes with its certificates and its access at once, so
+ * this counts like a decision that removes clusters.
+ */
+export function judgeAddOnRemovals({ addOn, leaving, digest, ...group }: AddOnRemovalInput): RemovalVerdict {
+  const { clusters: names, code } = leavingClusters(digest, addOn, leaving);
+  return judgeRemovals(
+    { ...group, leaving: leaving.map(({ metadata }) => metadata), names, code },
+    {
+      what: `clusters would lose add-on ${addOn}`,
+      stay: 'They keep it.',
+      command: `berth release --addon ${addOn}`,
+      carrier: 'one of their ManagedClusterAddOns',
+    },
+  );
+}
+
+/** The clusters that would lose an add-on, sorted, and the code that approves exactly this. */
+export function leavingClusters(
+  digest: Digest,
+  addOn: string,
+  leaving: readonly ManagedClusterAddOn[],
+): { readonly clusters: readonly string[]; readonly code: string } {
+  const clusters = leaving.map(({ metadata }) => metadata.namespace ?? '').sort();
+  return { clusters, code: approvalCode(digest, removalGroupOf(addOn), clusters, []) };
 }

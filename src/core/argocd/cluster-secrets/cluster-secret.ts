@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
-import { type GitOpsCluster, copiedLabels, type LabelAllowList } from './gitops-cluster.ts';
+import { copiedLabels, type GitOpsCluster, type LabelAllowList } from './gitops-cluster.ts';
 
 /** The label that makes Argo CD read a Secret as a cluster. */
 export const SECRET_TYPE_LABEL = 'argocd.argoproj.io/secret-type';
@@ -149,4 +149,43 @@ function includesAll(
   wanted: Readonly<Record<string, string>>,
 ): boolean {
   return Object.entries(wanted).every(([key, value]) => present[key] === value);
+}
+
+interface Trimmed {
+  readonly cluster: Omit<KnownSecret, 'metadata'>;
+}
+
+/**
+ * Reduces a cluster Secret to what decisions need, so that no credentials stay in memory.
+ * @param digest of text
+ * @param decode base64 to text
+ */
+export function trimClusterSecret(
+  object: KubeObject,
+  {
+    digest,
+    decode,
+  }: { readonly digest: (text: string) => string; readonly decode: (base64: string) => string },
+): KubeObject {
+  const { apiVersion, kind, metadata } = object;
+  const data = (object['data'] ?? {}) as Readonly<Partial<Record<string, string>>>;
+  const { name = '', server = '', config } = data;
+  const cluster: Trimmed['cluster'] = {
+    name: decode(name),
+    server: withoutSlash(decode(server)),
+    configDigest: config === undefined ? undefined : digest(decode(config)),
+  };
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _content, ...annotations } =
+    metadata.annotations ?? {};
+  return { apiVersion, kind, metadata: { ...metadata, annotations }, cluster };
+}
+
+export function knownSecret(trimmed: KubeObject): KnownSecret {
+  const { metadata, cluster } = trimmed as KubeObject & Trimmed;
+  return { metadata, ...cluster };
+}
+
+/** Argo CD compares addresses without the trailing slash. */
+export function withoutSlash(server: string): string {
+  return server.replace(/\/+$/, '');
 }

@@ -1,5 +1,8 @@
+import { setCondition } from '@berth/kube/model/condition-list';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { formatNameList } from '@berth/runtime/text/name-list';
 
 /** How Argo CD connects to the clusters of a GitOpsCluster. */
 export type ClusterAccess =
@@ -26,7 +29,7 @@ export type GitOpsClusterReading =
   | { readonly ok: true; readonly gitOpsCluster: GitOpsCluster }
   | { readonly ok: false; readonly key: string; readonly problem: string };
 
-export interface GitOpsClusterStatus {
+interface GitOpsClusterStatus {
   readonly phase?: string | undefined;
   readonly message?: string | undefined;
   readonly conditions?: readonly Condition[] | undefined;
@@ -74,7 +77,7 @@ export function readGitOpsCluster(object: KubeObject): GitOpsClusterReading {
 }
 
 /** Whether it configures the add-on of argocd-agent (v1alpha1). */
-export function isForAgent(object: KubeObject): boolean {
+function isForAgent(object: KubeObject): boolean {
   const { argoCDAgentAddon } = (object['spec'] ?? {}) as Spec;
   return argoCDAgentAddon !== undefined && argoCDAgentAddon !== null;
 }
@@ -108,4 +111,79 @@ export function copiedLabels(
       pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
     );
   return Object.fromEntries(Object.entries(labels).filter(([key]) => isAllowed(key)));
+}
+
+/** The result of one pass for a GitOpsCluster. */
+export interface RegistrationOutcome {
+  /** Undefined if the clusters of its placement are unknown. */
+  readonly selected: readonly string[] | undefined;
+  /** Names of clusters whose Secret is up to date. */
+  readonly registered: readonly string[];
+  /** Sentences about failures. */
+  readonly problems: readonly string[];
+  /** Sentences about Secrets that are kept although their cluster is no longer selected. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * The merge patch of the status, or undefined if nothing changes: `phase` and `message` of v1beta1, conditions of
+ * v1alpha1.
+ * Conditions of others stay.
+ * @param now RFC 3339, seconds
+ */
+export function statusPatch(
+  object: KubeObject,
+  outcome: RegistrationOutcome,
+  now: string,
+): object | undefined {
+  const status = (object['status'] ?? {}) as GitOpsClusterStatus;
+  if (isForAgent(object)) {
+    const before = status.conditions ?? [];
+    const next = conditionsOf(outcome).reduce(
+      (conditions, condition) => setCondition(conditions, condition, now),
+      before,
+    );
+    return jsonEqual(before, next) ? undefined : { conditions: next };
+  }
+  const phase = outcome.problems.length === 0 ? 'successful' : 'failed';
+  const message = messageOf(outcome);
+  if (status.phase === phase && status.message === message) return undefined;
+  return { phase, message, lastUpdateTime: now };
+}
+
+function conditionsOf({ selected, registered, problems, kept }: RegistrationOutcome): readonly Condition[] {
+  const failed = joinSentences(problems);
+  const isKnown = selected !== undefined;
+  return [
+    {
+      type: 'PlacementEvaluated',
+      status: isKnown ? 'True' : 'False',
+      reason: !isKnown ? 'Failed' : selected.length === 0 ? 'NoClusters' : 'Success',
+      message: isKnown ? `The placement selects ${selected.length} clusters` : failed,
+    },
+    {
+      type: 'ClustersImported',
+      status: problems.length === 0 ? 'True' : 'False',
+      reason: problems.length === 0 ? 'Success' : 'Failed',
+      message: problems.length === 0 ? `${registered.length} clusters are registered in Argo CD` : failed,
+    },
+    {
+      type: 'RemovedClustersCleanedUp',
+      status: kept.length === 0 ? 'True' : 'False',
+      reason: kept.length === 0 ? 'Success' : 'InProgress',
+      message: kept.length === 0 ? 'No cluster waits for its removal' : joinSentences(kept),
+    },
+  ];
+}
+
+function messageOf({ registered, problems, kept }: RegistrationOutcome): string {
+  const names = registered.length === 0 ? 'no cluster' : formatNameList([...registered].sort());
+  return joinSentences([`Registered in Argo CD: ${names}`, ...problems, ...kept]);
+}
+
+const MAX_SENTENCES = 10;
+
+function joinSentences(sentences: readonly string[]): string {
+  const more = sentences.length - MAX_SENTENCES;
+  return [...sentences.slice(0, MAX_SENTENCES), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }

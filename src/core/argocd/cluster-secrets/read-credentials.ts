@@ -1,5 +1,5 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import { withoutSlash } from './known-secret.ts';
+import { withoutSlash } from './cluster-secret.ts';
 import type { CredentialReading } from './plan-cluster-secrets.ts';
 
 /** `data` of a Secret, decoded to text. */

@@ -1,6 +1,12 @@
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { type Digest, approvalCode } from '../../publish/approval/approval-code.ts';
-import { judgeRemovals, type LeavingGroup, type RemovalVerdict } from '../../publish/judge/judge-removals.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { approvalCode, type Digest } from '../../publish/approval/approval-code.ts';
+import {
+  judgeRemovals,
+  type LeavingGroup,
+  REMOVAL_WINDOW_MS,
+  type RemovalVerdict,
+} from '../../publish/judge/removal-budget.ts';
 import type { WorkToRemove } from './plan-pull.ts';
 import { setGroup } from './pull-target.ts';
 
@@ -49,4 +55,26 @@ export function countedRemoval(
 function releaseCommandOf(group: string): string {
   const subject = group.slice(group.lastIndexOf(' ') + 1);
   return `berth release ${group === setGroup(subject) ? '--application-set' : '--applications'} ${subject}`;
+}
+
+/**
+ * Clusters that may still run a copy that a newer one replaces. Their removal was requested at the creation of the
+ * newer copy or later, and they are unreachable. The ApplicationSet controller creates the new Application shortly before
+ * it deletes the old one.
+ * @param work the newer copy
+ * @param others works of the same ApplicationSet
+ */
+export function unconfirmedCopies(
+  work: ManifestWork,
+  others: readonly ManifestWork[],
+  isUnreachable: (cluster: string) => boolean,
+): readonly string[] {
+  const createdMs = Date.parse(work.metadata.creationTimestamp ?? '');
+  const clusters = others.flatMap(({ metadata }) => {
+    const { namespace = '', deletionTimestamp } = metadata;
+    if (deletionTimestamp === undefined || namespace === work.metadata.namespace) return [];
+    const isReplaced = createdMs >= Date.parse(deletionTimestamp) - REMOVAL_WINDOW_MS;
+    return isReplaced && isUnreachable(namespace) ? [namespace] : [];
+  });
+  return [...new Set(clusters)].sort();
 }

@@ -1,26 +1,27 @@
 import { apiVersionOf, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { ManifestWork, FeedbackJsonPath, ManifestConfig } from '@berth/ocm/kind/manifest-work';
-import { APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
+import type { FeedbackJsonPath, ManifestConfig, ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
-import type { Application, ApplicationSpec } from '../argo-application.ts';
-import { operationStage } from './operation-stage.ts';
+import { APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
+import type { Application, ApplicationSpec } from '../argocd-kinds.ts';
 import {
-  FROM_SET_LABEL,
-  HOSTING_SET_KEY,
   DESTINATION_NAME_ANNOTATION,
   DESTINATION_SERVER_ANNOTATION,
   FEEDBACK_ANNOTATION,
+  FROM_SET_LABEL,
+  HOSTING_SET_KEY,
+  hostingSet,
   HUB_NAME_ANNOTATION,
   HUB_NAMESPACE_ANNOTATION,
   PULL_CLUSTER_ANNOTATION,
   PULL_LABEL,
   PULL_NAMESPACE_ANNOTATION,
+  pullCluster,
+  pullWorkName,
   SKIP_RECONCILE_ANNOTATION,
-} from './pull-keys.ts';
-import { pullCluster, pullWorkName, hostingSet } from './pull-target.ts';
+} from './pull-target.ts';
 import { FEEDBACK_CONDITIONS } from './read-pull-feedback.ts';
-import { isRefreshRequested } from './refresh-request.ts';
+import { isRefreshRequested, operationStage } from './refresh-request.ts';
 
 export interface PullInput {
   /** The hub's Application; undefined if there is none. */
@@ -267,4 +268,22 @@ function entries(
   isKept: (key: string) => boolean,
 ): Record<string, string> {
   return Object.fromEntries(Object.entries(record ?? {}).filter(([key]) => isKept(key)));
+}
+
+/** One write to a cluster's namespace on the hub. */
+export interface PulledWorkWritten {
+  readonly action: 'created' | 'updated' | 'deleted';
+  /** `namespace/name` of the hub's Application. */
+  readonly application: string;
+  readonly cluster: string;
+  readonly work: string;
+  readonly reason?: 'deleted' | 'moved' | 'replaced' | undefined;
+}
+
+/** Removals that are held. */
+export interface PullHeld {
+  /** `ApplicationSet namespace/name`, or `Applications in namespace`. */
+  readonly group: string;
+  readonly message: string;
+  readonly token: string;
 }

@@ -4,8 +4,7 @@ import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { findCondition } from '@berth/kube/model/condition-list';
-import { HOSTING_SET_KEY } from './pull-keys.ts';
-import { hubApplicationOf } from './pull-target.ts';
+import { HOSTING_SET_KEY, hubApplicationOf } from './pull-target.ts';
 import { type PullFeedback, readPullFeedback } from './read-pull-feedback.ts';
 
 /** An object must stay below 1.5 MiB in etcd; the summary counts all clusters. */

@@ -2,8 +2,7 @@ import type { ObjectMeta } from '@berth/kube/model/object-meta';
 import { compileLabelSelector, matchesLabels } from '@berth/kube/model/selector/label-selector-compile';
 import { pageLabels } from '../../publish/pages/decision-page.ts';
 import type { PublishedPlacement, PublishedGroup } from '../../publish/pages/published-placements.ts';
-import type { DecisionUse } from './decision-use.ts';
-import type { GeneratorConfigs } from './generator-config.ts';
+import type { DecisionUse, GeneratorConfigs } from './decision-use.ts';
 
 export interface SeenDecisions {
   /** `namespace/name` of the used and published placements, sorted. */

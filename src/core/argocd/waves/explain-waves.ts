@@ -1,16 +1,14 @@
 import type { WaveExplanation, WavesExplanation } from '@berth/placement/explain/verdict/explanation';
-import type { Application } from '../argo-application.ts';
+import type { Application } from '../argocd-kinds.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { PublishedGroup } from '../../publish/pages/published-placements.ts';
 import { decisionUses } from '../refresh/decision-use.ts';
-import { applicationsByCluster } from './application-clusters.ts';
-import { clusterHealth } from './cluster-health.ts';
+import { applicationsByCluster, clusterHealth } from './cluster-health.ts';
 import { type ClosedGate, planWaves } from './plan-waves.ts';
 import { parseWaves, type PlacementWaves, WAVES_ANNOTATION } from './wave-state.ts';
-import type { WaveRule } from './wave-rule.ts';
-import { waveUses } from './wave-use.ts';
+import { type WaveRule, waveUses } from './wave-rule.ts';
 
 export interface WavesToExplain {
   /** `namespace/name` */

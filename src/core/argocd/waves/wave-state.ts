@@ -1,5 +1,5 @@
-import { isObject } from '@berth/runtime/json/json-value';
 import { epochMsOf, formatMicroTime, instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
+import { isObject } from '@berth/runtime/json/json-value';
 
 /**
  * On an ApplicationSet: the wave of each cluster, and whether it is served. The endpoint answers from it, so every
@@ -96,4 +96,18 @@ function parsePlacementWaves(value: unknown): PlacementWaves | undefined {
 
 function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string');
+}
+
+/** What changed for one placement of an ApplicationSet. */
+export interface WaveEvent {
+  /** `namespace/name` */
+  readonly applicationSet: string;
+  /** `namespace/name` */
+  readonly placement: string;
+  /** Clusters that are served from now on. */
+  readonly served: readonly string[];
+  /** Number of waiting clusters. */
+  readonly waiting: number;
+  /** Why they wait; undefined if none does. */
+  readonly message: string | undefined;
 }

@@ -16,7 +16,7 @@ import type { InstallPlacement, ManagedClusterAddOn } from '@berth/ocm/kind/addo
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import { compareText } from '@berth/runtime/text/compare-text';
-import { judgeAddOnRemovals, leavingClusters } from '../../addon/install/judge-removals.ts';
+import { judgeAddOnRemovals, leavingClusters } from '../../addon/install/held-removal.ts';
 import { type PlacementSelection, planInstall } from '@berth/addon/rules/plan-install';
 import type { Digest } from '../../publish/approval/approval-code.ts';
 import type { Removal, RemovalBudget } from '../../publish/judge/removal-budget.ts';

@@ -2,12 +2,12 @@ import { APPLICATION_SET } from '../../argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../argocd/cluster-secrets/cluster-secret.ts';
 import { ADOPTED_ANNOTATION } from '../../sync/applied/adoption.ts';
 import { PRUNE_ANNOTATION } from '../../sync/applied/departure.ts';
-import { isFromGit } from '../../sync/applied/field-manager.ts';
 import {
-  type Fields as FieldTree,
+  isFromGit,
   type ManagedFields,
+  type ManagedFieldSet as FieldTree,
   managedFieldsOf,
-} from '../../sync/applied/manager-fields.ts';
+} from '../../sync/applied/field-names.ts';
 import { APPLY_SET_ID_LABEL, APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
 import {
   ADDON_PLACEMENT_SCORE,

@@ -6,9 +6,13 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { WaitingChange } from '../plan.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { DECISION_GROUP_NAME_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import { byPageNumber, decisionPageOf, publishedClusters } from '../../publish/pages/decision-page.ts';
-import { joinGroups } from '../../publish/pages/desired-groups.ts';
-import { groupsOfPages, groupClusters } from '../../publish/record/recorded-groups.ts';
+import {
+  byPageNumber,
+  decisionPageOf,
+  joinGroups,
+  publishedClusters,
+} from '../../publish/pages/decision-page.ts';
+import { groupClusters, groupsOfPages } from '../../publish/record/last-publication.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';
 
 /**

@@ -1,6 +1,6 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { CaseOutcome } from '../../placement-test/run-placement-test.ts';
-import { renderJunit } from '../../placement-test/junit.ts';
+import { renderJunit } from '../../placement-test/render-report.ts';
 import { problemText } from '../../sources/describe-problem.ts';
 import type { Plan } from '../plan.ts';
 import { ruleText } from '../plan-text.ts';

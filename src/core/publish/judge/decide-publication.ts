@@ -15,8 +15,14 @@ import {
   RELEASED_ANNOTATION,
   REMOVAL_BUDGET_ANNOTATION,
 } from '../approval/publish-annotations.ts';
-import { type DesiredGroup, type ListedPage, publishedClusters, sameGroup } from '../pages/decision-page.ts';
-import { desiredGroups, type ReasonOf } from '../pages/desired-groups.ts';
+import {
+  type DesiredGroup,
+  desiredGroups,
+  type ListedPage,
+  publishedClusters,
+  type ReasonOf,
+  sameGroup,
+} from '../pages/decision-page.ts';
 import { clustersBeforeChange, countedRemovals } from './change-under-way.ts';
 import { type Hold, judgeResult, remediation } from './judge-result.ts';
 import type { Handover, PublishState } from './publish-state.ts';

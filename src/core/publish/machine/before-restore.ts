@@ -3,7 +3,7 @@ import { decisionPageOf, hasGroup, listedClusters } from '../pages/decision-page
 import { listClustersOnce } from '../record/last-publication.ts';
 import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
-import { currentPages, newestPageVersion } from './state/current-pages.ts';
+import { currentPages, newestPageVersion } from './state/own-writes.ts';
 
 /*
  * A process may not know the last publication when the hub is restored from a backup: a standby, or

@@ -1,6 +1,5 @@
 import { isWatchBehind } from './state/own-writes.ts';
-import type { PlacementAction } from './state/placement-action.ts';
-import type { PlacementEvent } from './state/placement-event.ts';
+import type { PlacementAction, PlacementEvent } from './state/placement-event.ts';
 import { INITIAL_STATE, type PlacementState } from './state/placement-state.ts';
 import { step } from './step.ts';
 

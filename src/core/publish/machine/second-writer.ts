@@ -1,11 +1,27 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { HELD_CONDITION, SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
-import type { Hold } from '../judge/judge-result.ts';
+import { heldCondition, type Hold } from '../judge/judge-result.ts';
+import { decisionPageOf } from '../pages/decision-page.ts';
 import { planPlacementStatus } from '../pages/placement-status.ts';
-import { endPass, withStage, type PassingState, type StepResult, statusTime } from './pass/end-pass.ts';
-import type { PlacementAction } from './state/placement-action.ts';
-import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from './state/rival-rounds.ts';
+import { listClustersOnce } from '../record/last-publication.ts';
+import {
+  DONE,
+  endPass,
+  type PassingState,
+  statusTime,
+  type StepResult,
+  withStage,
+} from './pass/publication-in-progress.ts';
+import {
+  currentPages,
+  pageVersions,
+  recentRivalRounds,
+  RIVAL_ROUNDS,
+  untilForgotten,
+} from './state/own-writes.ts';
+import type { PlacementAction } from './state/placement-event.ts';
+import type { PlacementState } from './state/placement-state.ts';
 
 /**
  * If two schedulers write the pages of one placement, they overwrite each other endlessly: the
@@ -107,4 +123,58 @@ function secondWriterHold(): Hold {
     removed: [],
     code: '',
   };
+}
+
+/**
+ * How long the pages must be unchanged before Berth uses them. The controller of OCM writes the
+ * pages of a placement one by one. Meanwhile a cluster may be on none of them.
+ */
+export const OTHER_SCHEDULER_QUIET_MS = 2_000;
+
+/** Handles a placement whose owner disabled scheduling. An earlier hold by Berth ends. */
+export function leaveToOtherScheduler(state: PassingState, nowMs: number): StepResult {
+  const { placement } = state.pass;
+  const existing = placement.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
+  const over = existing?.status === 'True' ? heldCondition(undefined, existing) : undefined;
+  const status =
+    over &&
+    planPlacementStatus({
+      current: placement.status,
+      pages: undefined,
+      conditions: [{ ...over, reason: 'LeftToOthers' }],
+      now: statusTime(nowMs),
+    });
+  if (status === undefined) return followOtherScheduler(state, nowMs);
+  return {
+    state: withStage(state, { kind: 'leaving' }),
+    actions: [{ kind: 'patch-status', placement, status }],
+  };
+}
+
+/** Treats the pages as published when they have not changed for `OTHER_SCHEDULER_QUIET_MS`. */
+export function followOtherScheduler(state: PassingState, nowMs: number): StepResult {
+  const { facts, placement } = state.pass;
+  const pages = currentPages(state, facts);
+  const versions = pageVersions(pages);
+  const seen = state.otherSchedulerPages;
+  const since = seen?.versions === versions ? seen : { versions, sinceMs: nowMs };
+  const next = { ...state, otherSchedulerPages: since };
+  // The first pass cannot know how long the pages have been unchanged, and does not wait.
+  if (seen !== undefined && Math.abs(nowMs - since.sinceMs) < OTHER_SCHEDULER_QUIET_MS)
+    return endPass(next, { kind: 'requeue', afterMs: OTHER_SCHEDULER_QUIET_MS });
+  const finalPages = listClustersOnce(
+    pages.map((page) => decisionPageOf(page, placement.metadata.uid)),
+  ).pages;
+  return endPass(next, DONE, [{ kind: 'final-pages', pages: finalPages }]);
+}
+
+/** Placements whose pages another writer keeps changing, sorted by name. */
+export function rivalPlacements(
+  states: Iterable<readonly [string, PlacementState]>,
+  nowMs: number,
+): readonly string[] {
+  const rivals: string[] = [];
+  for (const [key, state] of states)
+    if (recentRivalRounds(state, nowMs).length >= RIVAL_ROUNDS) rivals.push(key);
+  return rivals.sort();
 }

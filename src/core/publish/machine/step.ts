@@ -2,31 +2,51 @@ import { hasReachedVersion } from '@berth/kube/model/resource-version';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { hasGroup } from '../pages/decision-page.ts';
 import { rememberBeforeRestore, rememberAfterChange } from './before-restore.ts';
-import { followOtherScheduler, leaveToOtherScheduler } from './other-scheduler.ts';
 import { withLatestStatus } from './pass/decide-from-facts.ts';
-import { endPass, type PassingState, type StepResult, withStage, DONE } from './pass/end-pass.ts';
 import {
   endPassIfComplete,
+  onPageWritten,
   onPublicationRecorded,
-  settlePublication,
   onStatusWritten,
+  setPage,
+  settlePublication,
+  writePages,
 } from './pass/finish-pass.ts';
 import { onFoundRecorded, judgePages } from './pass/judge-pages.ts';
-import { leavingClusters, stateUnderWay } from './pass/publication-in-progress.ts';
-import { onPageWritten, writePages, setPage } from './pass/write-pages.ts';
-import { finishYielding, annotatePlacement, handleSecondWriter, withAnnotations } from './second-writer.ts';
-import { currentPages } from './state/current-pages.ts';
-import { changeKey, isOwnWrite, isWatchBehind, afterShown } from './state/own-writes.ts';
-import type { PlacementEvent } from './state/placement-event.ts';
-import type { PassFacts } from './state/placement-facts.ts';
 import {
-  type PlacementState,
-  type WritingStage,
-  type UnattributedChange,
+  DONE,
+  endPass,
+  leavingClusters,
+  type PassingState,
+  stateUnderWay,
+  type StepResult,
+  withStage,
+} from './pass/publication-in-progress.ts';
+import {
+  annotatePlacement,
+  finishYielding,
+  followOtherScheduler,
+  handleSecondWriter,
+  leaveToOtherScheduler,
+  withAnnotations,
+} from './second-writer.ts';
+import {
+  afterShown,
+  changeKey,
+  currentPages,
+  isOwnWrite,
+  isWatchBehind,
+  noteRivalWrite,
+} from './state/own-writes.ts';
+import type { PlacementEvent } from './state/placement-event.ts';
+import {
   INITIAL_STATE,
   type OwnWrite,
+  type PassFacts,
+  type PlacementState,
+  type UnattributedChange,
+  type WritingStage,
 } from './state/placement-state.ts';
-import { noteRivalWrite } from './state/rival-rounds.ts';
 
 /**
  * Limit of the changes that a pass keeps until its writes have responses. A pass writes a few hundred

@@ -1,4 +1,3 @@
-import { compareText } from '@berth/runtime/text/compare-text';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
   type ClusterDecision,
@@ -6,6 +5,8 @@ import {
   DECISION_GROUP_NAME_LABEL,
   PLACEMENT_LABEL,
 } from '@berth/ocm/kind/placement-decision';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { compareText } from '@berth/runtime/text/compare-text';
 
 /**
  * A decision group. Clients select it by two labels of each of its PlacementDecisions: name and
@@ -99,4 +100,45 @@ export function byPageNumber(a: { readonly name: string }, b: { readonly name: s
   // Infinity - Infinity is NaN. Then the names decide.
   if (difference !== 0 && !Number.isNaN(difference)) return difference;
   return compareText(a.name, b.name);
+}
+
+/** Why a decision selects a cluster, for `reason` on its page. Without reasons it is empty, as OCM's scheduler leaves it. */
+export type ReasonOf = (cluster: string) => string;
+
+/**
+ * The groups of a result in the form in which they are written. With `sortBy: Score`, each cluster
+ * has its score, and clusters are sorted by score and then by name.
+ */
+export function desiredGroups(
+  result: Pick<ScheduleResult, 'placement' | 'groups' | 'selected' | 'selectedScores'>,
+  reasonOf: ReasonOf = () => '',
+): readonly DesiredGroup[] {
+  if (result.placement.spec?.sortBy !== 'Score')
+    return result.groups.map(({ name, index, clusters }) => ({
+      name,
+      index,
+      decisions: clusters.map((clusterName) => ({ clusterName, reason: reasonOf(clusterName) })),
+    }));
+  const scores = new Map(result.selected.map((cluster, at) => [cluster, result.selectedScores[at] ?? 0]));
+  return result.groups.map(({ name, index, clusters }) => ({
+    name,
+    index,
+    decisions: clusters.map((clusterName) => ({
+      clusterName,
+      reason: reasonOf(clusterName),
+      score: scores.get(clusterName) ?? 0,
+    })),
+  }));
+}
+
+/** One entry per group, in the order of first occurrence. */
+export function joinGroups(parts: readonly DesiredGroup[]): readonly DesiredGroup[] {
+  const groups: DesiredGroup[] = [];
+  for (const part of parts) {
+    const at = groups.findIndex((group) => sameGroup(group, part));
+    const group = groups[at];
+    if (group === undefined) groups.push(part);
+    else groups[at] = { ...group, decisions: [...group.decisions, ...part.decisions] };
+  }
+  return groups;
 }

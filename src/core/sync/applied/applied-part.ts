@@ -1,6 +1,6 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { gitTaints } from './cluster-taints.ts';
-import { type Fields, managerApplies } from './manager-fields.ts';
+import { type ManagedFieldSet as Fields, managerApplies } from './field-names.ts';
 
 /**
  * The part of a live object that one manager applied: its own labels, annotations and taints, and every other field

@@ -1,6 +1,6 @@
 import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { managerApplies } from './manager-fields.ts';
+import { managerApplies } from './field-names.ts';
 
 /**
  * On a ManagedCluster: its taints from Git, as a sorted, comma-separated list of `key:effect`. The

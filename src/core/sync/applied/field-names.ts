@@ -1,4 +1,5 @@
 import type { FieldPath } from '@berth/kube/model/field-path';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /**
  * Finds a field by the name that a conflict of server-side apply gives it: `.spec.replicas`,
@@ -78,4 +79,39 @@ function restAfterKey(item: unknown, name: string): string | undefined {
     end = all.slice(-1);
   }
   return same === 0 ? undefined : restAfter(`]${text}`, ']');
+}
+
+/** `metadata.managedFields`, as far as it is read here. Source of the format: KEP-555, `fieldsV1`. */
+export interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+  readonly fieldsV1?: ManagedFieldSet;
+}
+/** `fieldsV1`: a tree of the owned fields. */
+export interface ManagedFieldSet {
+  readonly [name: string]: ManagedFieldSet | undefined;
+}
+
+/** The fields that the manager owns by apply; undefined when it never applied the object. */
+export function managerApplies(live: KubeObject, manager: string): ManagedFieldSet | undefined {
+  return managedFieldsOf(live).find(
+    (one) => one.manager === manager && one.operation === 'Apply' && (one.subresource ?? '') === '',
+  )?.fieldsV1;
+}
+
+/** The managedFields; empty if the object was read without them. */
+export function managedFieldsOf(live: KubeObject): readonly ManagedFields[] {
+  return (live.metadata.managedFields ?? []) as readonly ManagedFields[];
+}
+
+/** Field manager of everything that comes from Git. */
+export const FIELD_MANAGER = 'berth';
+
+/** Field manager of what stays of an object that left Git, where nobody else owned it. */
+export const WITHDRAWN_MANAGER = 'berth-withdrawn';
+
+/** Whether the entry lists what Git applied. Other writes of Berth have the operation Update. */
+export function isFromGit({ manager, operation, subresource = '' }: ManagedFields): boolean {
+  return manager === FIELD_MANAGER && operation === 'Apply' && subresource === '';
 }

@@ -2,10 +2,17 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { hasTakenFields } from './adoption.ts';
 import { gitTaints } from './cluster-taints.ts';
-import { hasContentOfOthers } from './content-owners.ts';
-import { FIELD_MANAGER, isFromGit, WITHDRAWN_MANAGER } from './field-manager.ts';
-import { itemName, keyName } from './field-names.ts';
-import { type Fields, managedFieldsOf, managerApplies } from './manager-fields.ts';
+import { hasContentOfOthers } from './departure.ts';
+import {
+  FIELD_MANAGER,
+  isFromGit,
+  itemName,
+  keyName,
+  type ManagedFieldSet as Fields,
+  managedFieldsOf,
+  managerApplies,
+  WITHDRAWN_MANAGER,
+} from './field-names.ts';
 
 /** How Git's fields are taken off an object that stays. */
 export interface Withdrawal {

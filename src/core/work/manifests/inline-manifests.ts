@@ -1,12 +1,13 @@
-import { MANIFEST_WORK_REPLICA_SET, MANIFEST_WORK, OCM_KINDS } from '@berth/kube/model/kinds';
-import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
-import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import { applyOrder } from '@berth/agent/rules/manifests/kind-order';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, OCM_KINDS } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, groupVersionOf, refOf } from '@berth/kube/model/object-ref';
-import { leavesOut, type Problem } from '@berth/runtime/problem/problem';
 import type { SourceObject } from '@berth/kube/model/source-object';
+import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestSizeBytes } from '@berth/ocm/kind/manifest-size';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import { leavesOut, type Problem } from '@berth/runtime/problem/problem';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
-import { applyOrder } from '@berth/agent/rules/manifests/kind-order';
 
 /**
  * On a ManifestWork or ManifestWorkReplicaSet in a repository: a folder of the same commit, from
@@ -143,4 +144,37 @@ function isHubObject(object: KubeObject): boolean {
   return OCM_KINDS.some(
     ({ group, kind }) => group === groupVersionOf(object.apiVersion).group && kind === object.kind,
   );
+}
+
+export type SplitManifests =
+  | { readonly ok: true; readonly parts: readonly (readonly KubeObject[])[] }
+  /** Index of the manifest that is too large on its own. */
+  | { readonly ok: false; readonly index: number; readonly sizeBytes: number };
+
+/**
+ * Splits a list of manifests into parts that fit into one work each, in order. A part is filled to
+ * four fifths of the limit, so that a manifest that grows a little stays in its part: a manifest
+ * that moves to another work would be deleted and created again on the cluster.
+ */
+export function splitManifests(
+  manifests: readonly KubeObject[],
+  limitBytes = DEFAULT_MANIFEST_LIMIT_BYTES,
+): SplitManifests {
+  const sizesBytes = manifests.map(manifestSizeBytes);
+  const tooLarge = sizesBytes.findIndex((sizeBytes) => sizeBytes > limitBytes);
+  if (tooLarge >= 0) return { ok: false, index: tooLarge, sizeBytes: sizesBytes[tooLarge] as number };
+  if (sizesBytes.reduce((sum, sizeBytes) => sum + sizeBytes, 0) <= limitBytes)
+    return { ok: true, parts: [manifests] };
+  const parts: KubeObject[][] = [[]];
+  let used = 0;
+  for (const [index, manifest] of manifests.entries()) {
+    const sizeBytes = sizesBytes[index] as number;
+    if (used > 0 && used + sizeBytes > limitBytes * 0.8) {
+      parts.push([]);
+      used = 0;
+    }
+    parts.at(-1)?.push(manifest);
+    used += sizeBytes;
+  }
+  return { ok: true, parts };
 }

@@ -7,7 +7,7 @@ import type {
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { FailingKeys } from '@berth/runtime/loop/failing-keys';
 import { formatNameList } from '@berth/runtime/text/name-list';
-import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from '../../publish/machine/state/rival-rounds.ts';
+import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from '../../publish/machine/state/own-writes.ts';
 
 interface Written {
   /** Resource version of the replica set after the write. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../../src/app/cli/program.ts';
-import { releaseRemovals } from '../../../../src/controllers/releases/release-removals.ts';
+import { releaseRemovals } from '../../../../src/controllers/releases/release-held.ts';
 import { PullFleet } from '../../../controllers/argocd/pull/pull-fleet.ts';
 import { makeCliIo } from '../../cli-harness.ts';
 

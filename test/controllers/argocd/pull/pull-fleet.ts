@@ -1,13 +1,16 @@
 import { ObjectCache } from '@berth/kube/cache/object-cache';
-import type { PulledWorkWritten, PullHeld } from '../../../../src/core/argocd/pull/pull-events.ts';
+import type { PulledWorkWritten, PullHeld } from '../../../../src/core/argocd/pull/plan-pull.ts';
 import {
   type PullController,
   startPullController,
 } from '../../../../src/controllers/argocd/pull/start-pull-controller.ts';
-import type { Application } from '../../../../src/core/argocd/argo-application.ts';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { HubRemovals } from '../../../../src/controllers/argocd/pull/hub-removals.ts';
-import { APPLICATION, APPLICATION_SET_REPORT } from '../../../../src/core/argocd/argocd-kinds.ts';
+import {
+  type Application,
+  APPLICATION,
+  APPLICATION_SET_REPORT,
+} from '../../../../src/core/argocd/argocd-kinds.ts';
 import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import { sha256 } from '@berth/runtime/sha256';
 import { Supervisor } from '@berth/runtime/loop/supervisor';

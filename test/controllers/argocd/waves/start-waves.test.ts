@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { type RunningWaves, startWaves } from '../../../../src/controllers/argocd/waves/start-waves.ts';
 import { APPLICATION, APPLICATION_SET } from '../../../../src/core/argocd/argocd-kinds.ts';
-import type { WaveEvent } from '../../../../src/core/argocd/waves/wave-event.ts';
+import type { WaveEvent } from '../../../../src/core/argocd/waves/wave-state.ts';
 import type { WaveRule } from '../../../../src/core/argocd/waves/wave-rule.ts';
 import { InputError } from '@berth/runtime/errors';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';

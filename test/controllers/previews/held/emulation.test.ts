@@ -5,7 +5,7 @@ import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
 import { describe, expect, it } from 'vitest';
 import { emulationOf } from '../../../../src/controllers/previews/held/hub-trials.ts';
-import { FIELD_MANAGER } from '../../../../src/core/sync/applied/field-manager.ts';
+import { FIELD_MANAGER } from '../../../../src/core/sync/applied/field-names.ts';
 import { placement } from '../../../app/serve/fleet-fixture.ts';
 
 const owns = (manager: string, field: string) => ({

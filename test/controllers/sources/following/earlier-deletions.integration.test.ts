@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
-import type { SyncOutcome } from '../../../../src/controllers/sources/members/sync-outcome.ts';
+import type { SyncOutcome } from '../../../../src/controllers/sources/members/sync-problem.ts';
 import { TransientError } from '@berth/runtime/errors';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';

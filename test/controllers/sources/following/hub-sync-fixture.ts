@@ -7,7 +7,7 @@ import type {
   SyncInput,
   SyncOptions,
   SyncOutcome,
-} from '../../../../src/controllers/sources/members/sync-outcome.ts';
+} from '../../../../src/controllers/sources/members/sync-problem.ts';
 
 /** A source that is alone in its repository. */
 export interface OnlySource extends HubSync {

@@ -8,7 +8,7 @@ import {
   type RepositoryLoopOptions,
 } from '../../../../src/controllers/sources/following/repository-loop.ts';
 import type { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
-import type { SyncOptions } from '../../../../src/controllers/sources/members/sync-outcome.ts';
+import type { SyncOptions } from '../../../../src/controllers/sources/members/sync-problem.ts';
 import { SteeredLeadership } from '../../../fakes/steered-leadership.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';

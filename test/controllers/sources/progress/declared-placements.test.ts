@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DeclaredPlacements } from '../../../../src/controllers/sources/progress/declared-placements.ts';
+import { DeclaredPlacements } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { placement } from '../../../app/serve/fleet-fixture.ts';

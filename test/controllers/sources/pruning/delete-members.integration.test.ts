@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deleteMembers } from '../../../../src/controllers/sources/pruning/delete-members.ts';
+import { deleteMembers } from '../../../../src/controllers/sources/pruning/hub-prune.ts';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';

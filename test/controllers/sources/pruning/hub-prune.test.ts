@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { SyncInput } from '../../../../src/controllers/sources/members/sync-outcome.ts';
+import type { SyncInput } from '../../../../src/controllers/sources/members/sync-problem.ts';
 import { pruneHub } from '../../../../src/controllers/sources/pruning/hub-prune.ts';
 import type { PruneParts, PruneState } from '../../../../src/controllers/sources/pruning/prune-state.ts';
 import { InputError, TransientError } from '@berth/runtime/errors';

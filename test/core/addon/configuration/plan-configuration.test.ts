@@ -6,8 +6,10 @@ import type {
   ManagedClusterAddOn,
 } from '@berth/ocm/kind/addon';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { planConfiguration } from '../../../../src/core/addon/configuration/plan-configuration.ts';
-import { planProgress } from '../../../../src/core/addon/configuration/plan-progress.ts';
+import {
+  planConfiguration,
+  planProgress,
+} from '../../../../src/core/addon/configuration/plan-configuration.ts';
 import { planReferences } from '@berth/addon/rules/plan-references';
 import { withOwnHashes } from '@berth/addon/rules/config-references';
 

@@ -3,7 +3,7 @@ import type { ClusterManagementAddOn, ManagedClusterAddOn } from '@berth/ocm/kin
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { sha256 } from '@berth/runtime/sha256';
 import { planOwners } from '@berth/addon/rules/addon-owner';
-import { judgeAddOnRemovals, leavingClusters } from '../../../../src/core/addon/install/judge-removals.ts';
+import { judgeAddOnRemovals, leavingClusters } from '../../../../src/core/addon/install/held-removal.ts';
 import { findMissingManager } from '../../../../src/core/addon/install/missing-manager.ts';
 import { planAnnotations, planInstall, type PlacementSelection } from '@berth/addon/rules/plan-install';
 

@@ -1,22 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import {
+  desiredSecret,
   type KnownSecret,
+  knownSecret,
   newSecret,
   secretPatch,
-  desiredSecret,
+  trimClusterSecret,
 } from '../../../../src/core/argocd/cluster-secrets/cluster-secret.ts';
 import {
   type ClusterAccess,
   type GitOpsCluster,
   readGitOpsCluster,
 } from '../../../../src/core/argocd/cluster-secrets/gitops-cluster.ts';
-import { knownSecret, trimClusterSecret } from '../../../../src/core/argocd/cluster-secrets/known-secret.ts';
 import {
   assignClusters,
   type ClusterSecretsInput,
+  planRemoval,
   planSecret,
 } from '../../../../src/core/argocd/cluster-secrets/plan-cluster-secrets.ts';
-import { planRemoval } from '../../../../src/core/argocd/cluster-secrets/plan-removal.ts';
 import {
   givenCredentials,
   tokenCredentials,

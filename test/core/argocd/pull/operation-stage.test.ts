@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { operationStage } from '../../../../src/core/argocd/pull/operation-stage.ts';
-import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import { operationStage } from '../../../../src/core/argocd/pull/refresh-request.ts';
+import type { Application } from '../../../../src/core/argocd/argocd-kinds.ts';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { Condition } from '@berth/kube/model/object-meta';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isRefreshed, withRefreshTime } from '../../../../src/core/argocd/pull/refresh-request.ts';
-import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import type { Application } from '../../../../src/core/argocd/argocd-kinds.ts';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 
 const REFRESH = 'argocd.argoproj.io/refresh';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decisionUses } from '../../../../src/core/argocd/refresh/decision-use.ts';
-import { generatorConfigs } from '../../../../src/core/argocd/refresh/generator-config.ts';
+import { decisionUses, generatorConfigs } from '../../../../src/core/argocd/refresh/decision-use.ts';
 import { seenDecisions } from '../../../../src/core/argocd/refresh/seen-digest.ts';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { pageLabels } from '../../../../src/core/publish/pages/decision-page.ts';

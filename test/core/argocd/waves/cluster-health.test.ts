@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applicationsByCluster } from '../../../../src/core/argocd/waves/application-clusters.ts';
-import { clusterHealth } from '../../../../src/core/argocd/waves/cluster-health.ts';
-import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import { applicationsByCluster, clusterHealth } from '../../../../src/core/argocd/waves/cluster-health.ts';
+import type { Application } from '../../../../src/core/argocd/argocd-kinds.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 
 const SOURCE = { repoURL: 'https://git.example.org/apps.git', targetRevision: 'v1', path: 'web' };

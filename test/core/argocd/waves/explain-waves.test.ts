@@ -7,7 +7,7 @@ import {
 import { clusterWaves } from '@berth/placement/explain/explain-cluster-waves';
 import { describeClusterWave } from '../../../../packages/placement/src/explain/text/describe-pair.ts';
 import { describeWaves } from '../../../../packages/placement/src/explain/text/describe-placement.ts';
-import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import type { Application } from '../../../../src/core/argocd/argocd-kinds.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 
 const NOW = Date.UTC(2026, 7, 1, 12);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decisionUses } from '../../../../src/core/argocd/refresh/decision-use.ts';
-import { readWaveRule } from '../../../../src/core/argocd/waves/wave-rule.ts';
-import { waveUses } from '../../../../src/core/argocd/waves/wave-use.ts';
+import { readWaveRule, waveUses } from '../../../../src/core/argocd/waves/wave-rule.ts';
 
 describe('the parameters waves and soak', () => {
   it.each([

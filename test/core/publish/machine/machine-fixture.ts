@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import type { PlacementAction } from '../../../../src/core/publish/machine/state/placement-action.ts';
-import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
-import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
+import type {
+  PlacementAction,
+  PlacementEvent,
+} from '../../../../src/core/publish/machine/state/placement-event.ts';
 import {
   INITIAL_STATE,
+  type PassFacts,
   type PlacementState,
 } from '../../../../src/core/publish/machine/state/placement-state.ts';
 import { step } from '../../../../src/core/publish/machine/step.ts';

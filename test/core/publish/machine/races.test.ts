@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { PlacementAction } from '../../../../src/core/publish/machine/state/placement-action.ts';
-import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
-import type { PlacementState } from '../../../../src/core/publish/machine/state/placement-state.ts';
-import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
+import type {
+  PlacementAction,
+  PlacementEvent,
+} from '../../../../src/core/publish/machine/state/placement-event.ts';
+import type {
+  PassFacts,
+  PlacementState,
+} from '../../../../src/core/publish/machine/state/placement-state.ts';
 import { decidedText, sealRecord } from '../../../../src/core/publish/record/decision-record.ts';
 import type { PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { INITIAL_STATE } from '../../../../src/core/publish/machine/state/placement-state.ts';
-import { noteRivalWrite } from '../../../../src/core/publish/machine/state/rival-rounds.ts';
+import { noteRivalWrite } from '../../../../src/core/publish/machine/state/own-writes.ts';
 
 const NOW = 1_000_000;
 const wrote = { ...INITIAL_STATE, isUncertain: false, wroteSinceRival: true };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
-import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
 import {
   INITIAL_STATE,
+  type PassFacts,
   type PlacementState,
 } from '../../../../src/core/publish/machine/state/placement-state.ts';
 import { factsOf, NOW, pageOf, resultOf, webPlacement, wholePass } from './machine-fixture.ts';

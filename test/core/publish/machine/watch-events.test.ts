@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
-import { rivalPlacements } from '../../../../src/core/publish/machine/rival-placements.ts';
+import { rivalPlacements } from '../../../../src/core/publish/machine/second-writer.ts';
 import {
   INITIAL_STATE,
   type PlacementState,

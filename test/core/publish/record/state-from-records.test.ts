@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CompactRecord } from '../../../../src/core/publish/record/compact-record.ts';
-import { stateFromRecords } from '../../../../src/core/publish/record/state-from-records.ts';
+import { type CompactRecord, stateFromRecords } from '../../../../src/core/publish/record/compact-record.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const MINUTE_MS = 60_000;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { DecisionPage } from '../../../../src/core/publish/pages/decision-page.ts';
 import type { DecisionRecord } from '../../../../src/core/publish/record/decision-record.ts';
 import type { PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
-import { groupsOfPages, pagesDigest } from '../../../../src/core/publish/record/recorded-groups.ts';
-import { unrecordedPublication } from '../../../../src/core/publish/record/unrecorded-publication.ts';
+import { groupsOfPages, pagesDigest } from '../../../../src/core/publish/record/last-publication.ts';
+import { unrecordedPublication } from '../../../../src/core/publish/record/recorded-publication.ts';
 import { decisionRecord } from '../../../fakes/decision-record.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');

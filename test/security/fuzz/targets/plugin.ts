@@ -1,5 +1,4 @@
-import { GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
-import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
+import { GETPARAMS_PATH, GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
 import type { PluginPlacement } from '../../../../plugin/response/plugin-source.ts';
 import type { TokenGrant } from '../../../../plugin/tokens/token-grant.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';

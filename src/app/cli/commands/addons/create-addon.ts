@@ -3,8 +3,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { keyValues, namespaceAndName, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { readManifests, refuseBadWork } from '../objects/read-manifests.ts';
-import { addonCommand } from './enable-addon.ts';
-import { addChangeFlags, type ChangeFlags, makeChanges } from './print-changes.ts';
+import { addChangeFlags, addonCommand, type ChangeFlags, makeChanges } from './enable-addon.ts';
 
 interface CreateFlags extends ChangeFlags {
   readonly filename: readonly string[];

@@ -35,8 +35,7 @@ export const argocdDoctorCommand: CliCommand = {
 
 async function doctor(io: CliIo, flags: DoctorFlags): Promise<ExitCode> {
   const { diagnose } = await import('../../../../../plugin/doctor/diagnose.ts');
-  const { readArgoFacts } = await import('./read-argo-facts.ts');
-  const { probeEndpoint } = await import('./probe-endpoint.ts');
+  const { readArgoFacts, probeEndpoint } = await import('./read-argo-facts.ts');
   const facts = await withHub(io, flags, (hub) =>
     readArgoFacts(hub, flags.argocdNamespace, (baseUrl, token) => probeEndpoint(flags.url ?? baseUrl, token)),
   );

@@ -1,9 +1,9 @@
 import {
   CONFIG_MAP,
+  DEPLOYMENT,
   PLACEMENT_DECISION,
   SECRET,
   SUBJECT_ACCESS_REVIEW,
-  DEPLOYMENT,
 } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -18,6 +18,7 @@ import {
 } from '../../../../../plugin/doctor/argo-facts.ts';
 import { decisionGenerators } from '../../../../../plugin/doctor/generators-in-use.ts';
 import { tokenReference } from '../../../../../plugin/doctor/plugin-config-problems.ts';
+import { GETPARAMS_PATH } from '../../../../../plugin/getparams-endpoint.ts';
 import { GENERATOR_ACCOUNTS } from '../../../../../plugin/install/argo-connection.ts';
 import { APP_PROJECT, APPLICATION_SET } from '../../../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../../../core/argocd/cluster-secrets/cluster-secret.ts';
@@ -163,4 +164,33 @@ function imagesOf(deployment: KubeObject): readonly string[] {
     readonly template?: { readonly spec?: { readonly containers?: readonly { readonly image?: string }[] } };
   };
   return (template?.spec?.containers ?? []).map(({ image = '' }) => image);
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Sends a request like Argo CD's, but without a placement: a healthy endpoint responds with 400. */
+export async function probeEndpoint(baseUrl: string, token: string): Promise<ProbeResult> {
+  try {
+    const response = await fetch(`${baseUrl.replace(/\/$/, '')}${GETPARAMS_PATH}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ applicationSetName: 'berth-argocd-doctor', input: {} }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const { message = '' } = parsed(await response.text());
+    return { kind: 'answered', status: response.status, message };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const { code = '' } = cause as { readonly code?: string };
+    return { kind: 'failed', code, message: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+function parsed(text: string): { readonly message?: string } {
+  try {
+    return JSON.parse(text) as { readonly message?: string };
+  } catch {
+    return { message: text.slice(0, 200) };
+  }
 }

@@ -15,8 +15,7 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { InputError } from '@berth/runtime/errors';
 import { leavesOut } from '@berth/runtime/problem/problem';
 import { printableText } from '@berth/runtime/text/printable';
-import { berthPluginResponses } from '../../../generator-inputs/berth-plugin-responses.ts';
-import { objectInputs } from '../../../generator-inputs/object-inputs.ts';
+import { berthPluginResponses, objectInputs } from '../../../generator-inputs/object-inputs.ts';
 import { planInputs } from '../../../generator-inputs/plan-inputs.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument, renderTextTable, type OutputFormat } from '../../../terminal/output-format.ts';
@@ -256,7 +255,7 @@ async function readHub(
   own: readonly KubeObject[],
   namespace: string,
 ): Promise<GeneratorInputs> {
-  const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
+  const { readHubSnapshot } = await import('../../../../controllers/explanations/offline-snapshot.ts');
   const list = async (kind: KindInfo, labelSelector?: string): Promise<readonly KubeObject[]> =>
     (await hub.list(kind, { namespace, labelSelector })).items;
   const [configMaps, clusterSecrets, decisions, snapshot] = await Promise.all([

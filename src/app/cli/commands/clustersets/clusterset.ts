@@ -80,9 +80,9 @@ export const clusterSetCommand: CliCommand = {
   },
 };
 
-const creation = async () => import('../../../../controllers/cluster-sets/create-cluster-set.ts');
-const assignment = async () => import('../../../../controllers/cluster-sets/assign-clusters.ts');
-const binding = async () => import('../../../../controllers/cluster-sets/bind-cluster-set.ts');
+const creation = async () => import('../../../../controllers/cluster-sets/set-change.ts');
+const assignment = async () => import('../../../../controllers/cluster-sets/set-change.ts');
+const binding = async () => import('../../../../controllers/cluster-sets/set-change.ts');
 
 function addVerb<Flags extends ClusterSetFlags>(parent: Command, run: RunAction, verb: Verb<Flags>): void {
   const { word, description, example, addOptions = (command) => command, plan } = verb;

@@ -75,14 +75,14 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
     const by = await releasingUser(hub, flags.as);
     const release = { code, releasedBy: `${by} at ${new Date().toISOString()}` };
     if (group !== undefined) {
-      const { releaseRemovals } = await import('../../../../controllers/releases/release-removals.ts');
+      const { releaseRemovals } = await import('../../../../controllers/releases/release-held.ts');
       const names = await releaseRemovals(hub, group, release);
       const removed = `${names.length} ManifestWorks are removed: ${formatNameList(names)}`;
       io.stdout.write(`released ${group} (approval code ${code}): ${removed}\n`);
       return 0;
     }
     if (flags.addon !== undefined) {
-      const { releaseAddOnRemovals } = await import('../../../../controllers/releases/release-removals.ts');
+      const { releaseAddOnRemovals } = await import('../../../../controllers/releases/release-held.ts');
       const clusters = await releaseAddOnRemovals(hub, flags.addon, release);
       io.stdout.write(
         `released add-on ${flags.addon} (approval code ${code}): ${clusters.length} clusters lose it: ${formatNameList(clusters)}\n`,

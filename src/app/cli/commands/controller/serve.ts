@@ -31,12 +31,30 @@ import {
 } from '../../flags/option-values.ts';
 import { packageVersion } from '../version.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
-import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';
-import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
-import { addElectionFlags, type ElectionFlags, electionSettings, writesToHub } from './election-flags.ts';
-import { addListenFlags, checkListening, httpOptions, type ListenFlags } from './listen-flags.ts';
-import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
+import {
+  addElectionFlags,
+  connectHub,
+  type ElectionFlags,
+  electionSettings,
+  stopOnSignalOrLoss,
+  writesToHub,
+} from './elected-hub.ts';
+import {
+  addAdmissionFlags,
+  addConflictFlags,
+  addListenFlags,
+  addServeArgocdFlags,
+  type AdmissionFlags,
+  admissionOptions,
+  argocdOptions,
+  checkListening,
+  conflictRules,
+  httpOptions,
+  type ListenFlags,
+  type ServeArgocdFlags,
+  type SourceFlags,
+  sourcesOfFlags,
+} from './serve-flags.ts';
 
 interface ServeFlags
   extends HubFlags,
@@ -255,10 +273,9 @@ async function printRbac(
   const { APPLIED_KIND_PERMISSION, PREVIEWED_KIND_PERMISSION, renderControllerRbac } = await import(
     '../../../../core/rbac/controller-rbac.ts'
   );
-  const { readSettings } = await import('../../../settings/read-settings.ts');
-  const { secretsOf } = await import('../../../settings/secrets-of.ts');
+  const { readSettings, secretsOf } = await import('../../../settings/read-settings.ts');
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
-  const { knownResources } = await import('../known-resources.ts');
+  const { knownResources } = await import('../../flags/hub-flags.ts');
   const { config, works, embedded, multiclusterDecisions } = flags;
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
   const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;

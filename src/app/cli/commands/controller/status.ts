@@ -1,17 +1,18 @@
 import { printable, printableLines } from '@berth/runtime/text/printable';
-import type { ControllerStatus } from '../../../serve/http/controller-status.ts';
 import type { HubStatus } from '../../../../controllers/leadership/read-hub-status.ts';
-import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { wrongOption } from '../../flags/option-values.ts';
-import type { CliCommand } from '../cli-command.ts';
+import type { ControllerStatus } from '../../../serve/http/controller-status.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import {
+  type OutputFormat,
   outputOption,
   renderDocument,
   renderTextTable,
-  type OutputFormat,
 } from '../../../terminal/output-format.ts';
+import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
+import type { CliCommand } from '../cli-command.ts';
 import {
+  addControllerFlags,
   addOptionalControllerFlags,
   callController,
   type ControllerFlags,
@@ -175,3 +176,27 @@ function leadershipLine({ leadership }: ControllerStatus): readonly string[] {
   const trouble = problem === undefined ? '' : `: ${printable(problem)}`;
   return [`Election: ${role}${who} (Lease ${lease})${trouble}`];
 }
+
+const RECONCILE_HELP = `
+Exit codes: 0 the controller accepted the request, 1 it refused or did not answer.
+
+Examples:
+  berth reconcile --token-file plugin-tokens
+`;
+
+export const reconcileCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('reconcile')
+      .description('make a running controller fetch its sources and compare the hub with them now');
+    addControllerFlags(command)
+      .addHelpText('after', RECONCILE_HELP)
+      .action(
+        run(async (io, flags: ControllerFlags) => {
+          const response = (await callController(io, flags, 'POST', 'reconcile')) as { message: string };
+          io.stdout.write(printableLines([response.message]));
+          return 0;
+        }),
+      );
+  },
+};

@@ -129,7 +129,7 @@ async function movesOf(
   all: readonly HistoryRecord[],
   shown: readonly HistoryRecord[],
 ): Promise<ReadonlyMap<string, DecisionChanges>> {
-  const { explainRecordMoves } = await import('../../../../controllers/explanations/explain-record-moves.ts');
+  const { explainRecordMoves } = await import('../../../../controllers/explanations/explain-record.ts');
   return explainRecordMoves(historyDir(flags), all, shown);
 }
 

@@ -112,7 +112,7 @@ async function inputsOf(
     if (!(error instanceof InputError)) throw error;
     if (flags.repo === undefined || !isHubRequested(flags)) throw inputsMissing(flags, record, error);
   }
-  const { rebuildSnapshot } = await import('../../../../controllers/explanations/rebuild-snapshot.ts');
+  const { rebuildSnapshot } = await import('../../../../controllers/explanations/offline-snapshot.ts');
   const records = all.filter((one): one is CompactRecord => 'decidedSha256' in one);
   const compact = records.find(({ hash }) => hash === record.hash);
   if (compact === undefined) throw inputsMissing(flags, record, undefined);

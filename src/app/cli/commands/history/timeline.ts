@@ -2,8 +2,13 @@ import { HistoryReader } from '../../../../adapters/store/history-store.ts';
 import { readRecordLog } from '../../../../adapters/store/record-log.ts';
 import { summarize } from '../../../../core/publish/record/compact-record.ts';
 import type { DecisionRecord } from '../../../../core/publish/record/decision-record.ts';
-import { movedStep, tolerationSteps } from '../../../../core/timeline/decision-steps.ts';
-import { inOrder, stepsOf, type TimelineStep } from '../../../../core/timeline/timeline-step.ts';
+import {
+  inOrder,
+  movedStep,
+  stepsOf,
+  type TimelineStep,
+  tolerationSteps,
+} from '../../../../core/timeline/timeline.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument, renderTextTable, type OutputFormat } from '../../../terminal/output-format.ts';
 import { isHubRequested } from '../../flags/hub-flags.ts';

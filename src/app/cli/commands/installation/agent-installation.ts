@@ -1,19 +1,28 @@
 import path from 'node:path';
-import { InputError } from '@berth/runtime/errors';
-import { SECRET } from '@berth/kube/model/kinds';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import {
+  apiVersionOf,
+  APPLIED_MANIFEST_WORK,
+  CLUSTER_CLAIM,
+  type KindInfo,
+  SECRET,
+} from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { AGENT_ACCOUNT, renderAgentRbac, renderCredentialRbac } from '../../../../core/rbac/agent-rbac.ts';
-import { installedBy } from '../../../../core/registration/install/installed-object.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import {
   AGENT_NAMESPACE,
   BOOTSTRAP_SECRET,
   CLUSTER_NAME_LABEL,
   HUB_KUBECONFIG_SECRET,
 } from '@berth/ocm/registration/names';
+import { InputError } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
+import { AGENT_ACCOUNT, renderAgentRbac, renderCredentialRbac } from '../../../../core/rbac/agent-rbac.ts';
+import { installedBy } from '../../../../core/registration/install/installed-object.ts';
 import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 import { objectsIn } from './run-installation.ts';
 
 /** The cluster of the kubeconfig of `berth join` and `berth unjoin`, for messages. */
@@ -133,4 +142,54 @@ export async function checkNamespace(api: KubeApi, wanted: InstalledAgent): Prom
       hint: `remove it with berth unjoin --cluster-name ${existing.clusterName}, or use another --agent-namespace`,
     },
   );
+}
+
+/** OCM's kinds that an agent needs on the managed cluster. */
+const KINDS = [APPLIED_MANIFEST_WORK, CLUSTER_CLAIM];
+
+/** The CRDs that are missing on the cluster. */
+export async function agentDefinitions(api: KubeApi): Promise<readonly KubeObject[]> {
+  const isServed = await Promise.all(KINDS.map((kind) => serves(api, kind)));
+  return KINDS.filter((_kind, index) => isServed[index] === false).map(definitionOf);
+}
+
+/** The definitions of those kinds without an object on the cluster. */
+export async function unusedDefinitions(api: KubeApi): Promise<readonly KubeObject[]> {
+  const isUnused = await Promise.all(
+    KINDS.map(async (kind) => (await serves(api, kind)) && (await api.list(kind)).items.length === 0),
+  );
+  return KINDS.filter((_kind, index) => isUnused[index] === true).map(definitionOf);
+}
+
+const serves = async (api: KubeApi, kind: KindInfo): Promise<boolean> =>
+  (await api.resolve(apiVersionOf(kind), kind.kind)) !== undefined;
+
+function definitionOf({ group, plural }: KindInfo): KubeObject {
+  const [crd] = ocmCrds([group]).filter(
+    ({ metadata }) => (metadata as { readonly name: string }).name === `${plural}.${group}`,
+  );
+  return crd as unknown as KubeObject;
+}
+
+/**
+ * Checks that a kubeconfig is self-contained, since the agent does not run on this machine.
+ * @throws InputError for one that names files or a program, or cannot be used
+ */
+export function checkManagedKubeconfig(text: string): void {
+  const config = loadKubeConfig({ text });
+  const [cluster, user] = [config.getCurrentCluster(), config.getCurrentUser()];
+  const outside = [
+    ['certificate-authority', cluster?.caFile],
+    ['client-certificate', user?.certFile],
+    ['client-key', user?.keyFile],
+    ['tokenFile', user?.tokenFile],
+    ['exec', user?.exec],
+    ['auth-provider', user?.authProvider],
+  ] as const;
+  const found = outside.find(([, value]) => value !== undefined);
+  if (found !== undefined)
+    throw wrongOption(
+      '--managed-cluster-kubeconfig',
+      `has the field ${found[0]}, expected certificates, keys and tokens in the file itself: kubectl config view --minify --flatten`,
+    );
 }

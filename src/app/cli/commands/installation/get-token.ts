@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { InputError } from '@berth/runtime/errors';
 import {
@@ -6,13 +7,14 @@ import {
   type JoinTicket,
   joinTicketValue,
   REPLACE_THE_NAME,
+  type ServerEntry,
+  tokenKubeconfig,
 } from '../../../../core/registration/install/bootstrap-objects.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/option-values.ts';
-import { verbCommand, type CliCommand } from '../cli-command.ts';
-import { serverEntry } from './account-kubeconfig.ts';
+import { type CliCommand, verbCommand } from '../cli-command.ts';
 
 interface TokenFlags extends HubFlags {
   readonly output: OutputFormat | 'text';
@@ -84,7 +86,7 @@ export async function joinTicket(
   flags: HubFlags,
 ): Promise<JoinTicket> {
   const { requestToken } = await import('@berth/kube/request-token');
-  const { authorityHashes } = await import('../../../../controllers/installation/authority-hash.ts');
+  const { authorityHashes } = await import('../../../../controllers/installation/find-hub-entry.ts');
   try {
     const token = await requestToken(hub, BOOTSTRAP_ACCOUNT, TOKEN_SECONDS);
     const { caData = '' } = await serverEntry(io, flags);
@@ -100,4 +102,29 @@ export async function joinTicket(
       cause: error,
     });
   }
+}
+
+/** Requested lifetime of a token; the server may issue a shorter one. */
+const YEAR_SECONDS = 365 * 86_400;
+
+/** The address and authority of the server in the current context of a kubeconfig. */
+export async function serverEntry(io: CliIo, { kubeconfig, context }: HubFlags): Promise<ServerEntry> {
+  const { loadKubeConfig } = await import('@berth/kube/config/load-kube-config');
+  const cluster = loadKubeConfig({ file: kubeconfig, context, env: io.env }).getCurrentCluster();
+  const { caFile, caData, proxyUrl, server = '' } = cluster ?? {};
+  const read = async (file: string): Promise<string> => (await readFile(file)).toString('base64');
+  return { server, proxyUrl, caData: caFile === undefined ? caData : await read(caFile) };
+}
+
+/** A kubeconfig of a service account, for a process that is not a pod. */
+export async function accountKubeconfig(
+  api: KubeApi,
+  account: { readonly namespace: string; readonly name: string },
+  entry: ServerEntry,
+): Promise<string> {
+  const { requestToken } = await import('@berth/kube/request-token');
+  const token = await requestToken(api, account, YEAR_SECONDS);
+  const { name } = account;
+  const names = { cluster: 'cluster', user: name, context: name };
+  return `${JSON.stringify(tokenKubeconfig(names, entry, token))}\n`;
 }

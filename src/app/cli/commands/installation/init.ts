@@ -19,9 +19,8 @@ import { type OutputFormat, outputOption, renderDocument } from '../../../termin
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags, wrongOption } from '../../flags/option-values.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { accountKubeconfig, serverEntry } from './account-kubeconfig.ts';
 import { CLUSTER_INFO, type ControllerSettings } from './hub-installation.ts';
-import { joinTicket, NO_BOOTSTRAP_TOKENS } from './get-token.ts';
+import { accountKubeconfig, joinTicket, NO_BOOTSTRAP_TOKENS, serverEntry } from './get-token.ts';
 import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
 import { type InstallFlags, showObjects, waitUntil } from './run-installation.ts';
 

@@ -20,16 +20,17 @@ import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.t
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { accountKubeconfig, serverEntry } from './account-kubeconfig.ts';
+import { accountKubeconfig, serverEntry } from './get-token.ts';
 import {
   AGENT_CLUSTER,
+  agentDefinitions,
+  agentFolder,
   agentRights,
+  checkManagedKubeconfig,
   checkNamespace,
   hostedNamespace,
-  agentFolder,
 } from './agent-installation.ts';
 import { addJoinFlags, joinRequest, type JoinFlags, type JoinRequest } from './join-flags.ts';
-import { agentDefinitions, checkManagedKubeconfig } from './managed-cluster.ts';
 import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
 import { type Pending, showObjects, waitUntil } from './run-installation.ts';
 

@@ -15,8 +15,8 @@ import {
   agentRights,
   type InstalledAgent,
   installedAgents,
+  unusedDefinitions,
 } from './agent-installation.ts';
-import { unusedDefinitions } from './managed-cluster.ts';
 import { installationOf, waitUntil } from './run-installation.ts';
 
 interface UnjoinFlags extends HubFlags {

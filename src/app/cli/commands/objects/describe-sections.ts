@@ -1,4 +1,10 @@
-import { CONFIG_MAP, MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import {
+  CONFIG_MAP,
+  EVENT,
+  MANAGED_CLUSTER,
+  MANIFEST_WORK,
+  PLACEMENT_DECISION,
+} from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
@@ -7,9 +13,10 @@ import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { isInSet, membershipOf } from '@berth/placement/filter/eligibility';
+import { InputError } from '@berth/runtime/errors';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { dataOf } from '../../../../controllers/publication/hub-records.ts';
-import type { DescribedSection } from '../../../../core/listing/describe-object.ts';
+import { type DescribedSection, describeObject } from '../../../../core/listing/describe-object.ts';
 import { ageSince } from '../../../../core/listing/listed.ts';
 import {
   type CompactRecord,
@@ -17,6 +24,7 @@ import {
   recordsOf,
 } from '../../../../core/publish/record/compact-record.ts';
 import { describeManifests } from '../../../../core/work/describe-work.ts';
+import type { ReadObjects } from './get-output.ts';
 
 const MAX_MOVES = 5;
 
@@ -89,4 +97,38 @@ export async function clusterSetSections(
 
 export async function workSections(_hub: KubeApi, object: KubeObject): Promise<readonly DescribedSection[]> {
   return [{ title: 'Manifests', lines: describeManifests(object as unknown as ManifestWork) }];
+}
+
+/**
+ * What `berth describe` prints of objects that `berth get` found.
+ * @param sectionsOf what only their kind has
+ * @throws the errors of the hub
+ */
+export async function describeFound(
+  hub: KubeApi,
+  { objects, list }: Pick<ReadObjects, 'objects' | 'list'>,
+  sectionsOf: ((hub: KubeApi, object: KubeObject) => Promise<readonly DescribedSection[]>) | undefined,
+): Promise<string> {
+  const nowMs = Date.now();
+  const described: string[] = [];
+  for (const object of objects) {
+    const sections = await orReason(sectionsOf?.(hub, object) ?? Promise.resolve([]));
+    const events = await orReason(eventsOf(hub, object));
+    described.push(describeObject({ object, listed: list([object], nowMs), sections, events }, nowMs));
+  }
+  return described.join('\n');
+}
+
+/** Events of objects without a namespace are in `default`. */
+async function eventsOf(hub: KubeApi, { kind, metadata }: KubeObject): Promise<readonly KubeObject[]> {
+  const fieldSelector = `regarding.kind=${kind},regarding.name=${metadata.name}`;
+  return (await hub.list(EVENT, { namespace: metadata.namespace || 'default', fieldSelector })).items;
+}
+
+/** @returns a sentence where the hub does not serve something, or this user may not read it */
+function orReason<T>(read: Promise<T>): Promise<T | string> {
+  return read.catch((error: unknown) => {
+    if (error instanceof InputError) return `not read: ${error.message}`;
+    throw error;
+  });
 }

@@ -127,7 +127,7 @@ async function describe<Flags extends GetFlags>(
   definition: GetDefinition<Flags>,
 ): Promise<ExitCode> {
   const [namespace, name] = given.includes('/') ? given.split('/', 2) : [flags.namespace, given];
-  const { describeFound } = await import('./describe-found.ts');
+  const { describeFound } = await import('./describe-sections.ts');
   const text = await withHub(io, flags, async (hub) => {
     const found = await readNamed(hub, { name, flags: { ...flags, namespace } }, definition);
     if (found.objects.length === 0) throw notFound(given, definition);

@@ -128,8 +128,10 @@ async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions):
   );
   if (!isHubRequested(options))
     return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
-  const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
-  const { readDecidedPlacements } = await import('../../../../controllers/inventory/decided-placements.ts');
+  const { readHubSnapshot } = await import('../../../../controllers/explanations/offline-snapshot.ts');
+  const { readDecidedPlacements } = await import(
+    '../../../../controllers/inventory/schedulable-placement.ts'
+  );
   const { readHubWaves } = await import('../../../../controllers/explanations/hub-waves.ts');
   const now = options.now ?? new Date().toISOString();
   return withHub(io, options, async (hub) => {

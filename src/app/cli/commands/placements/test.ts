@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { errorText, InputError } from '@berth/runtime/errors';
-import type { TestReport } from '../../../../core/placement-test/junit.ts';
+import type { TestReport } from '../../../../core/placement-test/render-report.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
@@ -42,11 +42,12 @@ Examples:
 `;
 
 async function test(io: CliIo, paths: readonly string[], options: TestOptions): Promise<ExitCode> {
-  const { findTestFiles } = await import('../../../../controllers/placement-tests/find-test-files.ts');
-  const { runTestFile } = await import('../../../../controllers/placement-tests/run-test-file.ts');
-  const { TEST_ENGINE } = await import('../../../../core/placement-test/test-engine.ts');
+  const { findTestFiles, runTestFile } = await import(
+    '../../../../controllers/placement-tests/run-test-file.ts'
+  );
+  const { TEST_ENGINE } = await import('../../../../core/placement-test/run-placement-test.ts');
   const { countCases } = await import('../../../../core/placement-test/render-report.ts');
-  const { applicationContext } = await import('../../../generator-inputs/argo-part.ts');
+  const { applicationContext } = await import('../../../generator-inputs/plan-inputs.ts');
   const files = await findTestFiles(paths, io.cwd);
   if (files.length === 0) {
     io.stderr.write(
@@ -84,7 +85,7 @@ async function writeReports(
       io.stdout.write(renderCounts(countCases(reports)));
       return;
     case 'junit': {
-      const { renderJunit } = await import('../../../../core/placement-test/junit.ts');
+      const { renderJunit } = await import('../../../../core/placement-test/render-report.ts');
       io.stdout.write(renderJunit(reports));
       return;
     }
@@ -96,7 +97,7 @@ async function writeReports(
 
 async function writeJunit(io: CliIo, file: string, reports: readonly TestReport[]): Promise<void> {
   const { writeFile } = await import('node:fs/promises');
-  const { renderJunit } = await import('../../../../core/placement-test/junit.ts');
+  const { renderJunit } = await import('../../../../core/placement-test/render-report.ts');
   await writeFile(path.resolve(io.cwd, file), renderJunit(reports)).catch((cause: unknown) => {
     throw new InputError(`cannot be written: ${errorText(cause)}`, {
       code: 'test.junit',

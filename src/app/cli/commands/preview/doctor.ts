@@ -45,8 +45,7 @@ async function doctor(io: CliIo, flags: DoctorFlags): Promise<ExitCode> {
   const { openSetup, webhookPath } = await import('@berth/forge/setup/open-setup');
   const { checkPreview } = await import('../../../../controllers/previews/setup/check-preview.ts');
   const { openPreviewForge } = await import('../../../settings/serve-source.ts');
-  const { readSettings } = await import('../../../settings/read-settings.ts');
-  const { selectSources } = await import('../../../settings/select-sources.ts');
+  const { readSettings, selectSources } = await import('../../../settings/read-settings.ts');
   const { printChecks } = await import('../../../terminal/problem-report.ts');
   const settings = await readSettings(path.resolve(io.cwd, flags.config));
   const withPreview = settings.filter(({ preview }) => preview !== undefined);

@@ -8,7 +8,7 @@ import type {
 } from '../../../../controllers/leadership/announced-settings.ts';
 import { formatDuration } from '../../../../core/preview/plan-text.ts';
 import type { RemovalBudget } from '../../../../core/publish/judge/removal-budget.ts';
-import { chosenNames } from '../../../settings/select-sources.ts';
+import { chosenNames } from '../../../settings/read-settings.ts';
 
 /** How the controllers of a hub are set, for the plan of one clone. */
 export interface HubSettings {

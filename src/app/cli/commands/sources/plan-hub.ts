@@ -1,12 +1,12 @@
-import { readHubSnapshot } from '../../../../controllers/explanations/hub-snapshot.ts';
-import { readDecidedPlacements } from '../../../../controllers/inventory/decided-placements.ts';
+import { readHubSnapshot } from '../../../../controllers/explanations/offline-snapshot.ts';
+import { readDecidedPlacements } from '../../../../controllers/inventory/schedulable-placement.ts';
 import { InventoryApi } from '../../../../controllers/previews/inventory/inventory-api.ts';
 import { DryRunTrials, notAskedNote } from '../../../../controllers/previews/held/hub-trials.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../../../controllers/previews/recorded-hub-state.ts';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { inventoryNote } from '../../../../core/preview/inventory/inventory-note.ts';
-import { type ArgoPart, readArgoPart } from '../../../generator-inputs/argo-part.ts';
+import { type ArgoPart, readArgoPart } from '../../../generator-inputs/plan-inputs.ts';
 import type { OpenedInventory } from './plan-inventory.ts';
 
 /** The inputs of a plan that are read from a hub. */

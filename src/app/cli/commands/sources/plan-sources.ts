@@ -38,8 +38,7 @@ export async function planSources(
       '--kind',
       'cannot be used with --config, expected one of them: each source there lists its kinds',
     );
-  const { readSettings } = await import('../../../settings/read-settings.ts');
-  const { selectSources } = await import('../../../settings/select-sources.ts');
+  const { readSettings, selectSources } = await import('../../../settings/read-settings.ts');
   const settings = await readSettings(resolve(io.cwd, flags.config));
   const defaults = { ...announced?.[0], ...defaultsOf(flags) };
   const all = settings.map(

@@ -157,7 +157,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const { inventoryPart, liveHubPart } = await import('./plan-hub.ts');
   const { InventoryApi } = await import('../../../../controllers/previews/inventory/inventory-api.ts');
   const { readAnnouncedSettings } = await import('../../../../controllers/leadership/announced-settings.ts');
-  const { applicationContext } = await import('../../../generator-inputs/argo-part.ts');
+  const { applicationContext } = await import('../../../generator-inputs/plan-inputs.ts');
   const progress = makeProgress(io);
   const { planSources } = await import('./plan-sources.ts');
   const { argocdNamespace } = options;

@@ -53,7 +53,7 @@ export async function withFetchContext<T>(
   sources: readonly SourceSettings[],
   use: (context: FetchContext) => Promise<T>,
 ): Promise<T> {
-  const { secretsOf } = await import('../../../settings/secrets-of.ts');
+  const { secretsOf } = await import('../../../settings/read-settings.ts');
   const dataDir =
     flags.data === undefined ? await mkdtemp(join(tmpdir(), 'berth-sources-')) : resolve(io.cwd, flags.data);
   const run = (api: KubeApi | undefined): Promise<T> =>

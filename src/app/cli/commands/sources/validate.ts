@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Problem } from '@berth/runtime/problem/problem';
-import { assumedAbout } from './expected-kinds.ts';
+import { assumedAbout } from './validate-sources.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
@@ -80,7 +80,7 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
     cwd: io.cwd,
   });
   requireManifests([content], folder, paths);
-  const { manifestChecks } = await import('./expected-kinds.ts');
+  const { manifestChecks } = await import('./validate-sources.ts');
   const check = manifestChecks(options.expectKind);
   const { checkRulesFile } = await import('../../../../controllers/previews/rules/check-rules-file.ts');
   const problems = [
@@ -107,8 +107,7 @@ async function sourceOf(
   { config, source, path: globs }: ValidateOptions,
 ): Promise<{ readonly paths: readonly string[]; readonly kinds?: readonly string[] }> {
   if (config === undefined) return { paths: globs };
-  const { readSettings } = await import('../../../settings/read-settings.ts');
-  const { selectSources } = await import('../../../settings/select-sources.ts');
+  const { readSettings, selectSources } = await import('../../../settings/read-settings.ts');
   const chosen = selectSources(await readSettings(path.resolve(io.cwd, config)), source, 'only');
   const [only, second] = chosen;
   if (second !== undefined)

@@ -89,7 +89,7 @@ function placed(request: NamedWorkRequest): PlacedRequest {
 }
 
 async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<NamedWorkRequest['specs']> {
-  const { splitManifests } = await import('../../../../core/work/manifests/split-manifests.ts');
+  const { splitManifests } = await import('../../../../core/work/manifests/inline-manifests.ts');
   const split = splitManifests(manifests);
   if (!split.ok)
     throw new InputError(

@@ -6,10 +6,8 @@ import { decisionPageOf, listedClusters, publishedClusters } from '../../pages/d
 import { publishedPages } from '../../record/last-publication.ts';
 import { currentApprovals } from '../../approval/pending-plans.ts';
 import type { FinalPage } from '../../pages/plan-pages.ts';
-import { latestVersion } from '../state/own-writes.ts';
-import type { PassFacts } from '../state/placement-facts.ts';
-import type { PlacementState } from '../state/placement-state.ts';
-import { currentPages } from '../state/current-pages.ts';
+import { currentPages, latestVersion } from '../state/own-writes.ts';
+import type { PassFacts, PlacementState } from '../state/placement-state.ts';
 
 /** Applies the rules of `decidePublication` to the result. */
 export function decideFromFacts(

@@ -13,27 +13,38 @@ import {
   publishedClusters,
 } from '../../pages/decision-page.ts';
 import { type PagePlan, planPages } from '../../pages/plan-pages.ts';
-import type { PublishedDecision } from '../../pages/published-decision.ts';
+import type { PublishedDecision } from '../../pages/published-placements.ts';
 import {
+  groupsOfPages,
   type LastPublication,
+  listClustersOnce,
+  pagesDigest,
   planToRestore,
   publishedPages,
   wereChangedByOthers,
-  listClustersOnce,
 } from '../../record/last-publication.ts';
-import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
-import { recordedPublication } from '../../record/recorded-publication.ts';
-import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
-import { extendDisturbance, isDisturbed } from '../state/disturbance.ts';
-import { newestPageVersion, pagesSinceRecord } from '../state/current-pages.ts';
-import { latestVersion } from '../state/own-writes.ts';
-import type { PlacementAction } from '../state/placement-action.ts';
-import type { PassFacts } from '../state/placement-facts.ts';
-import type { PassPurpose, PassPages, WritingStage } from '../state/placement-state.ts';
+import { recordedPublication, unrecordedPublication } from '../../record/recorded-publication.ts';
+import {
+  extendDisturbance,
+  isDisturbed,
+  latestVersion,
+  newestPageVersion,
+  pagesSinceRecord,
+} from '../state/own-writes.ts';
+import type { PlacementAction } from '../state/placement-event.ts';
+import type { PassFacts, PassPages, PassPurpose, WritingStage } from '../state/placement-state.ts';
 import { decideFromFacts } from './decide-from-facts.ts';
-import { endPass, prependActions, withStage, type PassingState, type StepResult } from './end-pass.ts';
-import { finishedChange, stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
-import { writePages } from './write-pages.ts';
+import {
+  endPass,
+  finishedChange,
+  type PassingState,
+  prependActions,
+  scoreWaitMs,
+  stateUnderWay,
+  type StepResult,
+  withStage,
+} from './publication-in-progress.ts';
+import { writePages } from './finish-pass.ts';
 
 /** Time until the next pass while a commit is partly applied. A complete commit starts it sooner. */
 const PARTIAL_COMMIT_RETRY_MS = 2_000;

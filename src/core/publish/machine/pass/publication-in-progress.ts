@@ -1,24 +1,25 @@
 import { parseGoDuration } from '@berth/kube/model/go-duration';
-import { continueChange, earlierRemovals, isUnfinished } from '../../judge/change-under-way.ts';
 import { clusterChange, sameClusters } from '@berth/placement/result/cluster-change';
-import { specHash } from '../../judge/decide-publication.ts';
-import { type DesiredGroup, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
-import type { PagePlan, FinalPage } from '../../pages/plan-pages.ts';
 import { addSpentCode } from '../../approval/approval-code.ts';
 import { RELEASED_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../approval/publish-annotations.ts';
+import { continueChange, earlierRemovals, isUnfinished } from '../../judge/change-under-way.ts';
+import { specHash } from '../../judge/decide-publication.ts';
 import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
-import type { PublishedDecision } from '../../pages/published-decision.ts';
 import { recentRemovals } from '../../judge/removal-budget.ts';
-import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
+import { type DesiredGroup, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
+import type { FinalPage, PagePlan } from '../../pages/plan-pages.ts';
+import type { PublishedDecision } from '../../pages/published-placements.ts';
+import { groupsOfPages, pagesDigest } from '../../record/last-publication.ts';
+import { newestPageVersion, noteRivalWrite } from '../state/own-writes.ts';
+import type { PassEnd, PlacementAction } from '../state/placement-event.ts';
 import type {
   CompletedPublication,
   Pass,
-  PlacementState,
-  PassPurpose,
   PassPages,
+  PassPurpose,
+  PassStage,
+  PlacementState,
 } from '../state/placement-state.ts';
-import { newestPageVersion } from '../state/current-pages.ts';
-import type { PassingState } from './end-pass.ts';
 
 /** A publication that is being written, or is complete. */
 export interface PublicationInProgress {
@@ -186,4 +187,56 @@ function releaseOf({
   const annotations = pass.placement.metadata.annotations ?? {};
   const byHand = annotations[RELEASED_ANNOTATION] === code;
   return { token: code, by: byHand ? annotations[RELEASED_BY_ANNOTATION] : undefined };
+}
+
+export const DONE: PassEnd = { kind: 'done' };
+
+/**
+ * Ends the pass. All writes have responses now, so the watch events that arrived during the pass
+ * can be attributed and are handled.
+ */
+export function endPass(
+  { pass, ...rest }: PassingState,
+  end: PassEnd,
+  actions: readonly PlacementAction[] = [],
+): StepResult {
+  const state: PlacementState = { ...rest, pass: undefined };
+  const last: PlacementAction = { kind: 'end', end };
+  if (pass.early.length === 0) return { state, actions: [...actions, last] };
+  const made = new Set(pass.made);
+  const foreign = pass.early.filter(({ change }) => !made.has(change));
+  return {
+    state: foreign.reduce(noteRivalWrite, state),
+    actions: [
+      ...actions,
+      ...foreign.slice(0, 1).map((): PlacementAction => ({ kind: 'decide-again', cause: 'decisions' })),
+      last,
+    ],
+  };
+}
+
+/** The state after an event, and the actions to apply. */
+export interface StepResult {
+  readonly state: PlacementState;
+  readonly actions: readonly PlacementAction[];
+}
+
+/** A state in which a pass is under way. */
+export type PassingState = PlacementState & { readonly pass: Pass };
+
+export function withStage(state: PassingState, stage: PassStage): PassingState {
+  return { ...state, pass: { ...state.pass, stage } };
+}
+
+/** The step with these actions before its own. */
+export function prependActions(
+  actions: readonly PlacementAction[],
+  { state, actions: next }: StepResult,
+): StepResult {
+  return actions.length === 0 ? { state, actions: next } : { state, actions: [...actions, ...next] };
+}
+
+/** A time in RFC 3339 with whole seconds, as in conditions. */
+export function statusTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }

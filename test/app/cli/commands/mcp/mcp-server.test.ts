@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerLine, type McpServer } from '../../../../../src/app/cli/commands/mcp/mcp-server.ts';
+import { answerLine, type McpServer } from '../../../../../src/app/cli/commands/mcp/mcp.ts';
 
 const SERVER: McpServer = {
   version: '1.2.3',

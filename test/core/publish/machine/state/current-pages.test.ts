@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   newestPageVersion,
   pagesSinceRecord,
-} from '../../../../../src/core/publish/machine/state/current-pages.ts';
+} from '../../../../../src/core/publish/machine/state/own-writes.ts';
 import { pageOf } from '../machine-fixture.ts';
 
 const PAGES = [pageOf('9', ['c1'], { name: 'a' }), pageOf('12', ['c2'], { name: 'b' })];
