@@ -125,7 +125,7 @@ function linesOf(place: ApplicationPlace): readonly Child[] {
     element('p', { className: kind }, ...children);
   const leaves =
     leavesIf.length === 0 ? [] : [line('', element('b', null, 'Leaves if '), leavesIf.join(', or '), '.')];
-  const joined = `Here since ${new Date(since?.at ?? '').toLocaleString()}${since?.commit === undefined ? '' : `, by commit ${since.commit.slice(0, 8)}`}.`;
+  const joined = `Here since ${new Date(since?.at ?? '').toLocaleString('sv')}${since?.commit === undefined ? '' : `, by commit ${since.commit.slice(0, 8)}`}.`;
   return [
     line(
       selected ? '' : 'warning',

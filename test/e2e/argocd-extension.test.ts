@@ -7,9 +7,10 @@ import { openArgocdFleet } from '../app/serve/dashboard/argocd-fleet.ts';
 import { placement, yaml } from '../app/serve/fleet-fixture.ts';
 import type { PreviewedFleet } from '../app/serve/previews/previewed-fleet.ts';
 import { ArgocdPage, type PageSubject } from './argocd-page.ts';
+import { checkPicture } from './kept-picture.ts';
 
 const program = findProgram('chromium');
-/** For people to look at; `docs/images/argocd-extension.webp` is one of them. */
+/** For people to look at. */
 const PICTURES = new URL('../../.cache/pictures/', import.meta.url).pathname;
 const HOSTILE = "'<img src=x onerror=alert(1)>' != ''";
 
@@ -75,6 +76,7 @@ describe.skipIf(program === undefined)('the extension of Argo CD in a browser', 
       const link = tab.getByRole('link', { name: 'Open in Berth' });
       expect(await link.getAttribute('href')).toBe('https://berth.example/p/team-a/web?cluster=c1');
       await page.screenshot({ path: `${PICTURES}argocd-extension-${version}-${theme}.png` });
+      if (version === 19 && theme === 'light') await checkPicture(page, 'argocd-extension');
       await panel.getByRole('button', { name: 'Show the decision' }).click();
       await page.locator('#flyout').getByRole('heading', { name: 'argocd/web-c1 on c1' }).waitFor();
       expect(host.asked[0]).toMatchObject({

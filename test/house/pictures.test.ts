@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
@@ -28,4 +29,17 @@ it('the README shows each picture, with a text for those who do not see it', () 
   const shown = [...readFileSync('README.md', 'utf8').matchAll(/!\[([^\]]*)\]\(docs\/pictures\/([^)]+)\)/g)];
   expect(shown.map(([, , name]) => name).sort()).toEqual(pictures);
   expect(shown.filter(([, alt]) => (alt ?? '').length < MIN_ALT)).toEqual([]);
+});
+
+const IMAGES = 'docs/images';
+const images = readdirSync(IMAGES).filter((name) => name.endsWith('.webp'));
+
+it.each(images)('%s is made by a test, which says what it shows, and is on a page', (name) => {
+  const digest = createHash('sha256')
+    .update(readFileSync(`${IMAGES}/${name}`))
+    .digest('hex');
+  expect(readFileSync(`${IMAGES}/${name.replace('.webp', '.txt')}`, 'utf8')).toContain(`picture ${digest}\n`);
+  const pages = readdirSync('docs').filter((page) => page.endsWith('.md'));
+  const shown = pages.filter((page) => readFileSync(`docs/${page}`, 'utf8').includes(`](images/${name})`));
+  expect(shown).not.toEqual([]);
 });
