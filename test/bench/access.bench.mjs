@@ -53,7 +53,7 @@ async function runServer(folder) {
   const clusterOf = ({ subject }) => subject.replace('CN=', '');
   const tunnel = await startTunnelServer({ agents: { ...LOOPBACK, tls, clusterOf }, clock, log });
   const users = await startUserServer({
-    ...{ ...LOOPBACK, tls, tunnel, log },
+    ...{ ...LOOPBACK, tls, tunnel, clock, log },
     // The gateway's token is none of the hub.
     callers: { identify: async (token) => (token === 'alice' ? { username: 'alice', groups: ['dev'] } : undefined) },
     clusters: { problemWith: async () => undefined },

@@ -108,7 +108,7 @@ async function openThrough(kubeconfig: string, folder: string) {
   const ca = cluster?.caData ?? readFileSync(cluster?.caFile ?? '').toString('base64');
   const entry = { server: cluster?.server, 'certificate-authority-data': ca };
   writeFileSync(agentFile, kubeconfigOf(entry, await requestToken(api, account, 3_600)));
-  const path = await openPath(loadKubeConfig({ file: agentFile }), { alice: ALICE }, EXPOSED);
+  const path = await openPath(loadKubeConfig({ file: agentFile }), { alice: ALICE }, { exposed: EXPOSED });
   const file = join(folder, 'alice.kubeconfig');
   const own = {
     server: `${path.url}/cluster1`,

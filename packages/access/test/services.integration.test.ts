@@ -21,7 +21,7 @@ async function ask(port: number, path: string, headers: Readonly<Record<string, 
 }
 
 it('a listed service is asked for by the API server of the cluster, as the caller, without the token', async () => {
-  const { port, asked } = await openPathTo(() => undefined, EXPOSED);
+  const { port, asked } = await openPathTo({}, { exposed: EXPOSED });
   expect((await ask(port, `${WEB}a?b=c`)).status).toBe(200);
   const [request] = asked;
   expect(request?.url).toBe('/api/v1/namespaces/shop/services/http:web:80/proxy/a?b=c');
@@ -47,7 +47,7 @@ it.each([
     want: '403 service shop/db is not in',
   },
 ])('$path is answered: $want', async ({ path, headers, want }) => {
-  const { port, asked } = await openPathTo(() => undefined, EXPOSED);
+  const { port, asked } = await openPathTo({}, { exposed: EXPOSED });
   const { status, said } = await ask(port, path, headers);
   const message = said === '' ? '' : (JSON.parse(said) as { readonly message: string }).message;
   expect(`${String(status)} ${message}`).toContain(want);
@@ -55,7 +55,7 @@ it.each([
 });
 
 it('without a list nothing is exposed', async () => {
-  const { port, asked } = await openPathTo(() => undefined);
+  const { port, asked } = await openPathTo({});
   expect((await ask(port, WEB)).status).toBe(403);
   expect(asked).toEqual([]);
 });

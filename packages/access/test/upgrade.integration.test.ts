@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
-import { authority, openPathTo } from './access-path.ts';
+import { authority, openPathTo, shout } from './access-path.ts';
 
 /** Sends text over TLS, and gives the connection. */
 async function send(port: number, text: string): Promise<TLSSocket> {
@@ -28,12 +28,7 @@ it.each([
     headers: 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n',
   },
 ])('passes $name on as bytes, as the user that asks', async ({ headers }) => {
-  const { asked, port } = await openPathTo((request, socket) => {
-    socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\n\r\n`,
-    );
-    socket.on('data', (data: Buffer) => socket.write(data.toString().toUpperCase()));
-  });
+  const { asked, port } = await openPathTo({ onUpgrade: shout });
   const path = '/cluster1/api/v1/namespaces/default/pods/web/exec?command=sh&stdin=true';
   const socket = await send(
     port,
@@ -52,9 +47,7 @@ it.each([
 });
 
 it('sends no credentials of the agent with a token of the cluster', async () => {
-  const { asked, port } = await openPathTo(
-    (_request, socket) => void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'),
-  );
+  const { asked, port } = await openPathTo({});
   const lines = [
     'GET /cluster1/x HTTP/1.1',
     'Host: x',
@@ -69,13 +62,13 @@ it('sends no credentials of the agent with a token of the cluster', async () => 
 });
 
 it('answers a refused upgrade, and says since when there is no agent', async () => {
-  const { port, stopAgent } = await openPathTo(
-    (_request, socket) => void socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno'),
-  );
+  const { port, agent } = await openPathTo({
+    onUpgrade: (_request, socket) => void socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno'),
+  });
   const upgrade =
     'GET /cluster1/exec HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer alice\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n';
   expect(await until(await send(port, upgrade), 'no')).toMatch(/^HTTP\/1.1 403 /);
-  await stopAgent();
+  await agent.stop();
   const answer = await until(await send(port, upgrade), 'reason');
   expect(answer).toMatch(/^HTTP\/1.1 503 /);
   expect(answer).toContain('its agent is not connected since 20');

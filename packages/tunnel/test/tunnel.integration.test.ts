@@ -5,6 +5,7 @@ import net, { type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TunnelLink } from '../src/link/tunnel-link.ts';
+import { PacketStream } from '../src/wire/packet-stream.ts';
 import {
   authority,
   clusterOf,
@@ -204,6 +205,30 @@ describe('agents of a cluster', () => {
     session.destroy();
     const channel = await dialed;
     channel.end();
+    expect(await textUntilEnd(channel)).toBe('here');
+  });
+
+  it('may go once they have sent everything, which is read later', async () => {
+    const server = await openServer();
+    const tls = await authority.client('agent:cluster1');
+    const session = http2.connect(`https://127.0.0.1:${portOf(server.agentAddress)}`, tls);
+    onTestFinished(() => session.destroy());
+    const path = { ':method': 'POST', ':path': '/AgentService/Connect' };
+    const stream = session.request({ ...path, 'content-type': 'application/grpc' }, { endStream: false });
+    const packets = new PacketStream(stream, {
+      packet: (packet) => {
+        if (packet.type !== 'dial') return;
+        packets.send({ type: 'dialed', random: packet.random, connectId: 1n, error: '' });
+        packets.send({ type: 'data', connectId: 1n, data: Buffer.from('here') });
+        packets.send({ type: 'closed', connectId: 1n, error: '' });
+        packets.end();
+      },
+      closed: () => undefined,
+    });
+    await expect.poll(() => server.stateOf('cluster1').agents).toBe(1);
+    const channel = await server.dial({ cluster: 'cluster1', address: 'cluster1:443' }, NEVER);
+    await expect.poll(() => server.stateOf('cluster1').agents).toBe(0);
+    expect(channel.destroyed).toBe(false);
     expect(await textUntilEnd(channel)).toBe('here');
   });
 

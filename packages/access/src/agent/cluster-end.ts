@@ -39,7 +39,9 @@ export class ClusterEnd {
         subject: 'kubeconfig of the cluster',
       });
     this.#base = base;
-    this.#server = http.createServer({ requestTimeout: 0, maxHeaderSize: 128 * 1024 });
+    // The user server ends the connections that it keeps.
+    const limits = { requestTimeout: 0, keepAliveTimeout: 0, maxHeaderSize: 128 * 1024 };
+    this.#server = http.createServer(limits);
     onRequests(this.#server, (incoming) => void this.#serve(incoming));
   }
 

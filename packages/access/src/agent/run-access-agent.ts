@@ -12,7 +12,7 @@ import { onAbort } from '@berth/runtime/loop/sleep';
 import { WaitList } from '@berth/runtime/loop/wait-list';
 import { startTunnelAgent, type TunnelAgent } from '@berth/tunnel/agent/tunnel-agent';
 import { AGENT_CONFIG, agentSecret, CLUSTER_PROXY } from '../addon/cluster-proxy.ts';
-import { API_ADDRESS } from '../server/user-server.ts';
+import { API_ADDRESS } from '../server/kept-connections.ts';
 import { ClusterEnd } from './cluster-end.ts';
 
 export interface AccessAgentOptions {

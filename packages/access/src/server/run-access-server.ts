@@ -92,7 +92,7 @@ export async function startAccessServer(options: AccessServerOptions): Promise<A
     ...{ servers: options.replicas, clock, log },
   });
   const users = await startUserServer({
-    ...{ ...options.users, tls, tunnel, log },
+    ...{ ...options.users, tls, tunnel, clock, log },
     ...{ callers: new Callers(hub, clock), clusters: new ServedClusters(hub, clock) },
     services: new ExposedServices(hub, namespace, { clock, log }),
   });

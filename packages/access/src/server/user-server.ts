@@ -1,6 +1,7 @@
 import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { impersonationHeaders } from '@berth/kube/config/impersonation-headers';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { BerthError, errorText } from '@berth/runtime/errors';
 import { forwardRequest, type Http1Incoming, onRequests } from '@berth/runtime/http/forward-request';
 import { listenAt } from '@berth/runtime/http/http-listener';
@@ -17,9 +18,8 @@ import { isExposed, type ServiceTarget, serviceTarget } from '../rules/exposed-s
 import { requestTarget } from '../rules/request-target.ts';
 import { answerStatus, type StatusText } from './answer-status.ts';
 import type { Callers, ExposedServices, ServedClusters } from './ask-hub.ts';
+import { API_ADDRESS, KeptConnections } from './kept-connections.ts';
 
-/** What the cluster's end serves, in the name of the tunnel's addresses. */
-export const API_ADDRESS = 'kubernetes:443';
 const LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 0,
@@ -37,6 +37,7 @@ export interface UserServerOptions {
   readonly callers: Pick<Callers, 'identify'>;
   readonly clusters: Pick<ServedClusters, 'problemWith'>;
   readonly services: Pick<ExposedServices, 'list'>;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -55,8 +56,9 @@ export interface UserServer {
 export async function startUserServer(options: UserServerOptions): Promise<UserServer> {
   const server = https.createServer({ ...LIMITS, ...options.tls, minVersion: 'TLSv1.2' });
   server.maxConnections = MAX_CONNECTIONS;
+  const agent = new KeptConnections(options.tunnel.dial, options.clock);
   const close = onRequests(server, (incoming) => {
-    void serveRequest(incoming, options).catch((error: unknown) => {
+    void serveRequest(incoming, options, agent).catch((error: unknown) => {
       answerStatus(incoming.response, 500, { reason: 'InternalError', message: 'internal error' });
       options.log.error('a request failed', { error });
     });
@@ -66,11 +68,18 @@ export async function startUserServer(options: UserServerOptions): Promise<UserS
   return {
     url: `https://${address}`,
     renew: (tls) => server.setSecureContext({ ...tls, minVersion: 'TLSv1.2' }),
-    close,
+    close: async () => {
+      await close();
+      agent.destroy();
+    },
   };
 }
 
-async function serveRequest(incoming: Http1Incoming, options: UserServerOptions): Promise<void> {
+async function serveRequest(
+  incoming: Http1Incoming,
+  options: UserServerOptions,
+  agent: http.Agent,
+): Promise<void> {
   const { request, response } = incoming;
   const refuse = (code: number, text: StatusText): void => answerStatus(response, code, text);
   if (request.url === '/healthz') {
@@ -94,14 +103,10 @@ async function serveRequest(incoming: Http1Incoming, options: UserServerOptions)
   const { headers, who } = admitted;
   const started = options.tunnel.stateOf(cluster);
   let status = 503;
-  const gone = new AbortController();
-  const onGone = (): void => gone.abort();
-  request.socket.once('close', onGone);
   try {
-    const channel = await options.tunnel.dial({ cluster, address: API_ADDRESS }, gone.signal);
     status = await forwardRequest(incoming, {
-      send: (one) => http.request({ ...one, createConnection: () => channel }),
-      options: { path, headers: { ...headers, host: API_ADDRESS } },
+      send: http.request,
+      options: { agent, host: cluster, path, headers: { ...headers, host: API_ADDRESS } },
       headers: tunnelHeaders(started),
     });
   } catch (error) {
@@ -109,8 +114,6 @@ async function serveRequest(incoming: Http1Incoming, options: UserServerOptions)
     status = isMissing ? 503 : 502;
     refuse(status, { reason: isMissing ? 'ServiceUnavailable' : 'BadGateway', message: errorText(error) });
   } finally {
-    // The connection carries further requests.
-    request.socket.removeListener('close', onGone);
     const [onlyPath] = path.split('?');
     options.log.info('request', { cluster, ...who, method: request.method, path: onlyPath, status });
   }

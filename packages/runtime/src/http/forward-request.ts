@@ -84,7 +84,11 @@ export function forwardRequest(
     const onGone = (): void => void outgoing.destroy();
     response.once('close', onGone);
     outgoing.on('error', reject);
-    outgoing.once('close', () => response.removeListener('close', onGone));
+    outgoing.once('close', () => {
+      response.removeListener('close', onGone);
+      // What is left of a body that nobody takes would hold up the next request of the connection.
+      if (upgrade === undefined) request.unpipe(outgoing).resume();
+    });
     outgoing.on('response', (answer) => {
       try {
         sendBack(answer, response, headers);
@@ -94,8 +98,8 @@ export function forwardRequest(
         outgoing.destroy();
         return;
       }
-      // A connection that asked for an upgrade is used for nothing else.
-      if (upgrade !== undefined) answer.once('end', () => outgoing.destroy());
+      // A connection that asked for an upgrade is used for nothing else, nor is one whose server waits for no more of the body.
+      answer.once('end', () => (upgrade !== undefined || !outgoing.writableEnded) && outgoing.destroy());
       resolve(answer.statusCode ?? 502);
     });
     outgoing.on('upgrade', (answer, socket: Duplex, head) => {
@@ -133,8 +137,12 @@ function sendBack(
     ...Object.fromEntries(kept.map(([name, values]) => [name, values?.length === 1 ? values[0] : values])),
     ...headers,
   });
-  // A watch may have no event for long, and its reader waits for the headers.
-  if ('flushHeaders' in to) to.flushHeaders();
+  if (to instanceof ServerResponse) {
+    // Headers and a small body leave together. But a watch may have no event for long, and its reader waits for the headers.
+    to.cork();
+    to.flushHeaders();
+    setImmediate(() => to.uncork());
+  }
   from.pipe(to as NodeJS.WritableStream);
   from.once('error', () => to.destroy());
   // An answer that was cut off must not look as if it had ended.

@@ -26,6 +26,8 @@ export interface ChannelPeer {
  * then stops the whole link after `WINDOW_BYTES`, and the connection is closed after ten seconds without progress.
  */
 export class Channel extends Duplex {
+  /** Its link takes no more connections; at that moment it emits `ending`. What it carries goes on. */
+  isEnding = false;
   readonly #peer: ChannelPeer;
   #credit: number;
   #granted = WINDOW_BYTES;
@@ -37,6 +39,21 @@ export class Channel extends Duplex {
     super({ readableHighWaterMark: WINDOW_BYTES / 2, writableHighWaterMark: PART_BYTES });
     this.#peer = peer;
     this.#credit = peer.hasWindows ? WINDOW_BYTES : Infinity;
+  }
+
+  /** For `http.Agent`: a connection in a tunnel keeps no process alive, used or not. */
+  ref(): this {
+    return this;
+  }
+
+  linkIsEnding(): void {
+    this.isEnding = true;
+    this.emit('ending');
+  }
+
+  /** What the peer had sent when it closed the connection is still read. */
+  linkHasEnded(): void {
+    if (!this.#isClosedByPeer) this.destroy(lost('the tunnel was closed'));
   }
 
   /** The peer sent data. */
@@ -79,6 +96,11 @@ export class Channel extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#send(chunk, done);
+  }
+
+  /** What was written in one turn is one packet, if it is small enough. */
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
 
   /** Called before the reader has its part, so what it took is counted later. */

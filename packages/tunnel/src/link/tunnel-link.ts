@@ -31,7 +31,7 @@ export interface LinkOptions {
 }
 
 interface PendingDial {
-  resolve(channel: Duplex): void;
+  resolve(channel: Channel): void;
   reject(error: Error): void;
 }
 
@@ -73,11 +73,11 @@ export class TunnelLink {
    * A connection to an address of the agent's cluster, made by the agent.
    * @throws TransientError with the agent's reason, or when the signal aborts
    */
-  async dial(address: string, signal: AbortSignal): Promise<Duplex> {
+  async dial(address: string, signal: AbortSignal): Promise<Channel> {
     const random = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE());
     const limit = AbortSignal.any([signal, AbortSignal.timeout(DIAL_TIMEOUT_MS)]);
     try {
-      return await new Promise<Duplex>((resolve, reject) => {
+      const channel = await new Promise<Channel>((resolve, reject) => {
         if (this.#isClosed) throw dialProblem(address, 'the agent has gone away');
         if (this.#channels.size >= MAX_CHANNELS)
           throw dialProblem(address, 'the tunnel has too many connections');
@@ -94,6 +94,9 @@ export class TunnelLink {
         });
         this.#packets.send({ type: 'dial', random, protocol: 'tcp', address });
       });
+      // The link may end in the same turn, and nobody has listened yet.
+      if (channel.destroyed) throw lost('the tunnel was closed');
+      return channel;
     } finally {
       this.#dials.delete(random);
     }
@@ -118,7 +121,7 @@ export class TunnelLink {
     clearTimeout(this.#closing);
     for (const dial of this.#dials.values()) dial.reject(lost('the agent has gone away'));
     for (const connecting of this.#connecting.values()) connecting.abort();
-    for (const channel of this.#channels.values()) channel.destroy(lost('the tunnel was closed'));
+    for (const channel of this.#channels.values()) channel.linkHasEnded();
     this.#options.onClosed();
   }
 
@@ -135,6 +138,7 @@ export class TunnelLink {
         return;
       case 'drain':
         this.#isDraining = true;
+        for (const channel of this.#channels.values()) channel.linkIsEnding();
         return;
       case 'data':
         this.#received(packet.connectId, packet.data);

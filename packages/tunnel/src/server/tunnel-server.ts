@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { X509Certificate } from 'node:crypto';
 import http2, { type Http2SecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import type { Duplex } from 'node:stream';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { listenAt } from '@berth/runtime/http/http-listener';
 import type { Logger } from '@berth/runtime/logger';
+import type { Channel } from '../link/channel.ts';
 import { keepAlive } from '../link/keep-alive.ts';
 import { TunnelLink } from '../link/tunnel-link.ts';
 import {
@@ -54,7 +54,7 @@ export interface TunnelServer {
   /**
    * @throws TransientError at once if the cluster has no agent; with the agent's reason if it cannot connect
    */
-  dial(target: DialTarget, signal: AbortSignal): Promise<Duplex>;
+  dial(target: DialTarget, signal: AbortSignal): Promise<Channel>;
   stateOf(cluster: string): TunnelState;
   clusters(): readonly string[];
   /** For new connections, e.g. after a rotation. Those that are there go on. */
