@@ -27,8 +27,8 @@ const REFUSED_GENERATORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * @throws NotRendered if the object is not an ApplicationSet, or has a generator that Berth does
- * not render
+ * @throws NotRendered if the object is not an ApplicationSet, lacks a part that its definition
+ * requires, or has a generator that Berth does not render
  */
 export function readApplicationSet(object: JsonValue): ApplicationSet {
   const json = asObject(object);
@@ -40,6 +40,10 @@ export function readApplicationSet(object: JsonValue): ApplicationSet {
   if (error !== undefined) throw new NotRendered(`the ApplicationSet does not fit its schema: ${error}`);
   const metadata = (value['metadata'] ?? {}) as TypedObject;
   const typed = (value['spec'] ?? {}) as TypedObject;
+  const template = (typed['template'] ?? {}) as TypedObject;
+  for (const part of ['metadata', 'spec'])
+    if (template[part] === undefined)
+      throw new NotRendered(`spec.template.${part} is missing, which every ApplicationSet has to have`);
   const syncPolicy = (typed['syncPolicy'] ?? {}) as TypedObject;
   return {
     name: (metadata['name'] ?? '') as string,
@@ -49,7 +53,7 @@ export function readApplicationSet(object: JsonValue): ApplicationSet {
       options: (typed['goTemplateOptions'] ?? []) as readonly string[],
     },
     generators: (typed['generators'] ?? []) as readonly TypedObject[],
-    template: (typed['template'] ?? {}) as TypedObject,
+    template,
     templatePatch: typed['templatePatch'] as string | undefined,
     preserveResources: syncPolicy['preserveResourcesOnDeletion'] === true,
     applicationsSync: (syncPolicy['applicationsSync'] ?? 'sync') as string,

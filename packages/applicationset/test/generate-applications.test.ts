@@ -89,6 +89,18 @@ describe('what Argo CD would render and Berth does not is no failure of Argo CD,
       spec: { generators: [{ pullRequest: { github: { owner: 'o', repo: 'r' } } }] },
       says: /pullRequest/,
     },
+    {
+      name: 'a template without metadata',
+      text: 'x',
+      spec: { template: { spec: { project: 'default' } } },
+      says: /^spec\.template\.metadata is missing/,
+    },
+    {
+      name: 'no template',
+      text: 'x',
+      spec: { template: null },
+      says: /^spec\.template\.metadata is missing/,
+    },
   ])('$name', ({ text, spec, says }) => {
     expect(() => generate(text, spec)).toThrow(NotRendered);
     expect(() => generate(text, spec)).toThrow(says);
