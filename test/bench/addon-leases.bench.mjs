@@ -27,7 +27,7 @@ const mib = (bytes) => Math.round(bytes / 2 ** 20);
 /** The other process: the hub with its clusters, where each add-on renews its lease. */
 async function runHub(dataDir, clusters, addons) {
   const { startHub } = await import('../../.cache/modules/packages/embedded-hub/src/start-hub.js');
-  const { OCM_HUB_KINDS: kinds } = await import('../../.cache/modules/packages/ocm/src/definition/hub-kinds.js');
+  const { OCM_HUB_KINDS: kinds } = await import('../../.cache/modules/packages/ocm/src/definition/ocm-crds.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
   const hub = await startHub({ dataDir, kinds, members });
   const files = members.map((name) => hub.memberKubeconfigPath(name));

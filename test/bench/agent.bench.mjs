@@ -21,7 +21,7 @@ const nameOf = (index) => `c${String(index).padStart(4, '0')}`;
 
 async function runHub(dataDir, clusters, port) {
   const { startHub } = await import('../../.cache/modules/packages/embedded-hub/src/start-hub.js');
-  const { OCM_HUB_KINDS: kinds } = await import('../../.cache/modules/packages/ocm/src/definition/hub-kinds.js');
+  const { OCM_HUB_KINDS: kinds } = await import('../../.cache/modules/packages/ocm/src/definition/ocm-crds.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
   const hub = await startHub({ dataDir, kinds, members, listen: { port } });
   process.on('message', async (message) => {

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 
 const modules = new URL('../../.cache/modules/', import.meta.url);
 const load = (path) => import(new URL(path, modules).href);
-const { OCM_HUB_KINDS } = await load('packages/ocm/src/definition/hub-kinds.js');
+const { OCM_HUB_KINDS } = await load('packages/ocm/src/definition/ocm-crds.js');
 const { createScheme } = await load('packages/embedded-hub/src/scheme/create-scheme.js');
 const { prepareCreate } = await load('packages/embedded-hub/src/write/prepare-create.js');
 const { preparePatch } = await load('packages/embedded-hub/src/write/prepare-patch.js');

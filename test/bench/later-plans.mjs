@@ -48,8 +48,7 @@ async function hubOf(commit) {
   const { SourceReader } = await load('src/controllers/sources/reading/source-reader.js');
   const { snapshotOfObjects } = await load('src/core/sources/snapshot-of-objects.js');
   const { completeTransition } = await load('src/core/transition/transition.js');
-  const { scheduleEach } = await load('packages/placement/src/schedule-each.js');
-  const { scheduleAll } = await load('packages/placement/src/schedule-all.js');
+  const { scheduleAll, scheduleEach } = await load('packages/placement/src/engine.js');
   const { decisionPages } = await load('src/core/preview/effects/decision-pages.js');
   const objectsIn = mkdtempSync(join(tmpdir(), 'berth-later-'));
   const { repository } = await openRepository({ gitDir, ambient: process.env, objectsIn });

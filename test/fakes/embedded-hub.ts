@@ -6,7 +6,7 @@ import { HttpKubeApi, type HttpKubeApiOptions } from '@berth/kube/http-kube-api'
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { RotatingKubeConfig } from '@berth/kube/config/rotating-kube-config';
 import type { HubOptions } from '@berth/embedded-hub/hub-options';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { ocmChecks } from '../../src/controllers/admission/cluster-checks.ts';
 import { agentRightsCheck } from '../../src/controllers/admission/hub-admission.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';

@@ -1,5 +1,5 @@
 import type { Leadership, LeadershipStatus, TakeOver } from '@berth/kube/leader-election/leadership';
-import { WaitList } from '@berth/runtime/loop/wait-list';
+import { WaitList } from '@berth/runtime/loop/sleep';
 
 /** A process stands by, leads or loses its lease when the test says so. */
 export class SteeredLeadership implements Leadership {

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { swaggerDocument } from '../../packages/embedded-hub/src/openapi/v2/swagger-document.ts';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
 import type {
@@ -9,7 +8,7 @@ import type {
   OpenApiSchemas,
 } from '../../packages/embedded-hub/test/openapi/open-api-document.ts';
 import { thingCrd } from '../../packages/embedded-hub/test/openapi/v2/thing-crd.ts';
-import { allCrds } from '@berth/ocm/definition/ocm-crds';
+import { allCrds, OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';

@@ -1,4 +1,3 @@
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
 import type { Scheme } from '../../packages/embedded-hub/src/scheme/scheme.ts';
@@ -6,7 +5,7 @@ import { carrierDefinition } from '../../packages/embedded-hub/test/conformance/
 import { NAMESPACE } from '../../packages/embedded-hub/test/conformance/validation/good-objects.ts';
 import type { Send } from '../../packages/embedded-hub/test/conformance/validation/write-cases.ts';
 import { createCrds } from './create-crds.ts';
-import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
+import { OCM_HUB_KINDS, ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import type { ControlPlane } from './peers/control-plane.ts';
 
 /** These change pods or need controllers; what is compared is what the server itself does. */

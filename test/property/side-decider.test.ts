@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { applySnapshotDelta } from '../../packages/placement/src/incremental/snapshot-delta.ts';
-import { scheduleAll } from '@berth/placement/schedule-all';
-import { scheduleEach } from '@berth/placement/schedule-each';
+import { scheduleAll, scheduleEach } from '@berth/placement/engine';
 import { SideDecider } from '../../src/core/preview/sides/side-decider.ts';
 import { completeTransition } from '../../src/core/transition/transition.ts';
 import {

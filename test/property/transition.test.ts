@@ -4,8 +4,7 @@ import { compileCel, memoizeCel } from '../../packages/placement/src/filter/cel-
 import { placementKey } from '../../packages/placement/src/index/scheduling-index.ts';
 import { applySnapshotDelta } from '../../packages/placement/src/incremental/snapshot-delta.ts';
 import { IncrementalScheduler } from '@berth/placement/incremental-scheduler';
-import { scheduleAll } from '@berth/placement/schedule-all';
-import { scheduleEach } from '@berth/placement/schedule-each';
+import { scheduleAll, scheduleEach } from '@berth/placement/engine';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderGoTemplate } from '@berth/go-template/render-go-template';
-import { TemplateError } from '@berth/go-template/template-error';
+import { TemplateError } from '@berth/go-template/values';
 
 /** Templates are data of users: they end with an error that says why, and leave the process as it was. */
 const DOUBLED = '{{$x := list 1}}{{range 60}}{{$x = list $x $x}}{{end}}';

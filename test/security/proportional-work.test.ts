@@ -6,7 +6,7 @@ import { trackUpdate } from '../../packages/embedded-hub/src/apply/track-update.
 import type { JsonObject, JsonValue } from '@berth/embedded-hub/json/json-value';
 import { applyStrategicMergePatch } from '../../packages/embedded-hub/src/patch/strategic-merge-patch.ts';
 import { compileSchema, compileRootSchema } from '../../packages/embedded-hub/src/scheme/compile-schema.ts';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import { undefinedField } from '../../packages/embedded-hub/src/scheme/structural-problems.ts';
 import type { Schema } from '@berth/embedded-hub/schema/schema';

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { renderGoTemplate } from '@berth/go-template/render-go-template';
-import { TemplateError } from '@berth/go-template/template-error';
-import type { TemplateValue } from '@berth/go-template/values';
+import { TemplateError, type TemplateValue } from '@berth/go-template/values';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { compareText } from '@berth/runtime/text/compare-text';
 import {

@@ -7,7 +7,7 @@ import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
 import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type Logger, SILENT_LOG } from '@berth/runtime/logger';
 import { sleep } from '@berth/runtime/loop/sleep';

@@ -15,7 +15,7 @@ import { ExecutorRights } from './executor/executor-rights.ts';
 import { observeWork } from './work/observe-work.ts';
 import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
 import { appliedWorkName, readApplied } from './work/applied-work.ts';
-import { cleanUpApplied } from './work/clean-up-applied.ts';
+import { cleanUpApplied } from './work/clean-up-resources.ts';
 import { isRefusal } from './rules/applied/kube-failure.ts';
 import { isOwned } from './rules/applied/ownership.ts';
 import { AgentState, writeFinalizers, ReadYourWritesCache } from './work/agent-state.ts';

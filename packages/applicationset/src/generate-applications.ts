@@ -10,12 +10,19 @@ import type { GeneratorInputs } from './inputs/generator-inputs.ts';
 import { goJsonText, RawJson } from './json/go-json-text.ts';
 import { type JsonValue, setKey } from './json/json-value.ts';
 import { parseYamlAsGo } from './json/parse-go-json.ts';
-import { mergeParams, combineStringMaps } from './params/merge-params.ts';
-import { type Params, type ParamValue, toParams, flattenParams, goText } from './params/params.ts';
+import {
+  combineStringMaps,
+  flattenParams,
+  goText,
+  mergeParams,
+  type Params,
+  type ParamValue,
+  toParams,
+} from './params/params.ts';
 import { type ApplicationSet, readApplicationSet } from './read-application-set.ts';
 import { matchesAll, POST_SELECTOR, requirementsOf } from './selector/requirement.ts';
 import { kindOf } from './typed/decode-typed.ts';
-import { fillEmpty } from './typed/fill-empty.ts';
+import { fillEmpty } from './typed/encode-typed.ts';
 import { renderKnownValues, renderTyped } from './typed/render-typed.ts';
 import { TEMPLATE } from './types/application-types.ts';
 import { GENERATOR } from './types/generator-types.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
-import type { CredentialFiles } from './cluster/credential-files.ts';
+import type { CredentialFiles } from './cluster/api-cluster.ts';
 import type { ConnectionLimitOptions } from './flow/connection-limits.ts';
 import type { ServingFiles } from './auth/certificates/serving-certificate.ts';
 import type { GivenKinds } from './scheme/create-scheme.ts';

@@ -1,6 +1,12 @@
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
-import { FORGE_DIALECTS } from './dialects.ts';
-import type { ForgeRepository } from './request/forge-repository.ts';
+import { AZURE_DIALECT } from './azure-devops/azure-dialect.ts';
+import { BITBUCKET_CLOUD_DIALECT, BITBUCKET_DATA_CENTER_DIALECT } from './bitbucket/bitbucket-dialect.ts';
+import type { CommitStatus } from './contract/pull-request-forge.ts';
+import { GITEA_DIALECT, GITHUB_DIALECT } from './github-like/github-like-dialects.ts';
+import { GITLAB_DIALECT } from './gitlab/gitlab-dialect.ts';
+import type { ForgeDialect } from './request/forge-dialect.ts';
+import type { ForgeProvider, ForgeRepository } from './request/forge-repository.ts';
+import { forgeRequest } from './request/forge-request.ts';
 
 /**
  * Derives from the URL of a repository the address of its forge's API, and the name of the repository there. Undefined
@@ -30,4 +36,34 @@ function unescaped(text: string): string {
   } catch {
     return text;
   }
+}
+
+export const FORGE_DIALECTS: Readonly<Record<ForgeProvider, ForgeDialect>> = {
+  gitea: GITEA_DIALECT,
+  github: GITHUB_DIALECT,
+  gitlab: GITLAB_DIALECT,
+  bitbucket: BITBUCKET_CLOUD_DIALECT,
+  'bitbucket-data-center': BITBUCKET_DATA_CENTER_DIALECT,
+  'azure-devops': AZURE_DIALECT,
+};
+
+/**
+ * Writes a status to a commit. Writing the same context again replaces it.
+ * @throws the errors of forgeRequest
+ */
+export async function postCommitStatus(
+  target: ForgeRepository,
+  status: CommitStatus,
+  signal?: AbortSignal,
+): Promise<void> {
+  const dialect = FORGE_DIALECTS[target.provider];
+  const { path, body } = dialect.status(target.repository, status);
+  await forgeRequest({
+    url: `${target.apiUrl.replace(/\/+$/, '')}${path}`,
+    method: 'POST',
+    headers: { authorization: dialect.authorization(await target.token()), accept: 'application/json' },
+    body,
+    subject: `Commit status of ${target.repository}@${status.commit.slice(0, 12)}`,
+    signal,
+  });
 }

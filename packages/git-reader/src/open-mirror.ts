@@ -4,12 +4,12 @@ import { InputError, TransientError } from '@berth/runtime/errors';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import {
   clearMirror,
-  mirrorExists,
-  URL_FILE,
-  type MirrorOptions,
   DEFAULT_FETCH_TIMEOUT_MS,
-} from './mirror/mirror-files.ts';
-import { lockMirrorDirectory } from './mirror/mirror-lock.ts';
+  lockMirrorDirectory,
+  mirrorExists,
+  type MirrorOptions,
+  URL_FILE,
+} from './mirror/mirror-lock.ts';
 import { gitEnvironment } from './program/git-environment.ts';
 import { GitProgramRepository } from './program/git-program-repository.ts';
 import { hasGitProgram, needsGitProgram } from './program/git-program.ts';

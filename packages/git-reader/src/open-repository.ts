@@ -1,6 +1,5 @@
 import { hasGitProgram } from './program/git-program.ts';
-import { GitProgramRepository } from './program/git-program-repository.ts';
-import type { GitProgramOptions } from './program/git-program-repository.ts';
+import { type GitProgramOptions, GitProgramRepository } from './program/git-program-repository.ts';
 import type { GitRepository } from './repository/git-repository.ts';
 import { requireReadable } from './in-process/in-process-limits.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { GitAuth } from '../src/repository/git-auth.ts';
 import { GitProgramMirror } from '../src/open-mirror.ts';
-import type { MirrorOptions } from '../src/mirror/mirror-files.ts';
+import type { MirrorOptions } from '../src/mirror/mirror-lock.ts';
 import type { GitMirror, GitRepository } from '../src/repository/git-repository.ts';
 import { InProcessMirror } from '../src/in-process/in-process-mirror.ts';
 import { InProcessRepository } from '../src/in-process/in-process-repository.ts';

@@ -1,6 +1,6 @@
 import { decode, encode, trimSpace } from './text/bytes.ts';
 import { quote } from './text/quote.ts';
-import { TemplateError } from './template-error.ts';
+import { TemplateError } from './values.ts';
 
 const START = '{{';
 const END = '}}';

@@ -1,14 +1,12 @@
-import { indexValue, lengthOf } from './exec/collections.ts';
+import { indexValue, isTrue, lengthOf, unwrap } from './exec/collections.ts';
 import { execute } from './exec/execute.ts';
 import type { MissingKey, Program } from './exec/run.ts';
-import { isTrue, unwrap } from './exec/truth.ts';
 import { Printer } from './fmt/printer.ts';
 import { sprint, sprintf, sprintln } from './fmt/sprintf.ts';
 import { ARGO_CD_FUNCTIONS } from './functions/argo-cd-functions.ts';
 import { Lexer } from './parse/lexer.ts';
 import type { Template } from './parse/node.ts';
 import { isEmpty, parseTemplates } from './parse/parser.ts';
-import { TemplateError, TemplateRefusal } from './template-error.ts';
 import { decode, encode, decodeRune } from './text/bytes.ts';
 import { quote, hex } from './text/quote.ts';
 import { isPrint } from './text/unicode.ts';
@@ -31,7 +29,7 @@ import {
   isUnsigned,
 } from './value/go-type.ts';
 import { beginWork, spend, checkText } from './value/work.ts';
-import type { TemplateValue } from './values.ts';
+import { TemplateError, TemplateRefusal, type TemplateValue } from './values.ts';
 
 const BAD_TYPE = 'invalid type for comparison';
 

@@ -12,8 +12,7 @@ import {
   type GoType,
   wrap64,
 } from './value/go-type.ts';
-import type { TemplateValue } from './values.ts';
-import { JsonText, StringMap } from './values.ts';
+import { JsonText, StringMap, type TemplateValue } from './values.ts';
 
 /**
  * The type of Kubernetes for any JSON. It is a struct that holds the text as bytes, and fmt prints

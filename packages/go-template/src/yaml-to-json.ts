@@ -1,5 +1,5 @@
 import { yamlAsJson } from './functions/codec/decode-yaml.ts';
-import { TemplateError, TemplateRefusal } from './template-error.ts';
+import { TemplateError, TemplateRefusal } from './values.ts';
 import { decode, encode } from './text/bytes.ts';
 import { GoError, Refusal } from './value/go-error.ts';
 import { beginWork } from './value/work.ts';

@@ -1,5 +1,4 @@
-import type { CelProgram } from './compile-cel.ts';
-import { compileCel } from './compile-cel.ts';
+import { type CelProgram, compileCel } from './compile-cel.ts';
 import { KUBERNETES_CEL } from './kubernetes-environment.ts';
 import { AUTHORIZATION, AUTHORIZER_TYPES } from './library/authorization.ts';
 import { compilePattern } from './library/regex.ts';

@@ -1,9 +1,7 @@
 import type { AdmissionCompilation, CompiledVariable } from './admission-cel.ts';
-import { evaluateWithin, newCelBudget } from './cel-budget.ts';
-import type { CelBudget } from './cel-budget.ts';
+import { type CelBudget, evaluateWithin, newCelBudget } from './cel-budget.ts';
 import type { CelAuthorizer, CelResourceCheck } from './library/authorization.ts';
-import type { CelJsonMap, CelValue } from './value/cel-value.ts';
-import { CelFailure } from './value/cel-value.ts';
+import { CelFailure, type CelJsonMap, type CelValue } from './value/cel-value.ts';
 
 /**
  * Cost budget of all validations of one policy with one parameter object. Source: apiserver

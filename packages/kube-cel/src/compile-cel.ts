@@ -6,8 +6,7 @@ import type { CelNode } from './syntax/cel-node.ts';
 import { parseCel } from './syntax/parse-cel.ts';
 import { COST_EXCEEDED, COST_LIMIT_PER_CALL } from './value/cel-cost.ts';
 import type { CelEnvironment } from './value/cel-environment.ts';
-import type { CelProblem } from './value/cel-problem.ts';
-import { celProblem } from './value/cel-problem.ts';
+import { type CelProblem, celProblem } from './value/cel-problem.ts';
 import type { CelType } from './value/cel-type.ts';
 import { type CelValue, CelFailure, lift, CelTypeValue } from './value/cel-value.ts';
 

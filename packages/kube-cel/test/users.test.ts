@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateWithin, newCelBudget } from '../src/cel-budget.ts';
 import type { CelCompilation, CelProgram } from '../src/compile-cel.ts';
-import { compileConditionMessage, compileConditionRule } from '../src/condition-cel.ts';
-import { compileValidation } from '../src/validation-cel.ts';
+import {
+  compileConditionMessage,
+  compileConditionRule,
+  compileValidation,
+} from '../src/kubernetes-environment.ts';
 
 function program(compiled: CelCompilation): CelProgram {
   if (!compiled.ok) throw new Error(compiled.problem.message);

@@ -1,8 +1,7 @@
 import { goTypeName, JsonFloat, isInteger } from '@berth/runtime/json/json-float';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
 import { formatJsonPathValue } from './format-value.ts';
-import type { JsonPathTemplate } from './parse-template.ts';
-import type { ListNode, PathNode } from './path-node.ts';
+import type { JsonPathTemplate, ListNode, PathNode } from './parse-template.ts';
 
 export type JsonPathResults =
   /** One list per top-level text or action. Order over a map's values is the map's own. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ConflictError, InputError } from '@berth/runtime/errors';
-import { retryOnConflict } from '../src/retry-on-conflict.ts';
+import { retryOnConflict } from '../src/create-if-absent.ts';
 
 const conflict = new ConflictError('was changed', { code: 'kube.conflict', subject: 'Secret a/b' });
 const refused = new InputError('is refused', { code: 'kube.forbidden', subject: 'Secret a/b' });

@@ -1,10 +1,8 @@
-import { type Instant, compareInstants, parseRfc3339 } from '@berth/kube/model/rfc3339';
+import { compareInstants, type Instant, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { InputError } from '@berth/runtime/errors';
-import type { DecisionBasis } from './decide/decide-placement.ts';
-import { decidePlacement } from './decide/decide-placement.ts';
+import { decidePlacement, type DecisionBasis } from './decide/decide-placement.ts';
 import type { DecidedState } from './decide/decided-state.ts';
-import type { EngineOptions } from './engine-options.ts';
 import { type CompileCel, compileCel, memoizeCel } from './filter/cel-hook.ts';
 import { Eligibility } from './filter/eligibility.ts';
 import { carryOverDecision, type FleetChange } from './incremental/carry-over-decision.ts';
@@ -359,4 +357,30 @@ function carryOverPlacements(
     return { compiled, state: carried?.state };
   });
   return { joined, ranked };
+}
+
+export interface EngineOptions {
+  /** Compiles CEL. Default: the one of @berth/kube-cel. */
+  readonly compileCel?: CompileCel | undefined;
+  /**
+   * Whether the rankings of decisions are kept, so that the next change of a cluster starts from them. They take time and
+   * memory, and pay where the same placements are decided again and again. Default: true.
+   */
+  readonly keepsRankings?: boolean | undefined;
+}
+
+/**
+ * Schedules every placement of the snapshot once, in the listed order. Each result has the index of
+ * its placement.
+ */
+export function scheduleAll(snapshot: Snapshot, options: EngineOptions = {}): readonly ScheduleResult[] {
+  return new PlacementEngine(snapshot, options).scheduleAll();
+}
+
+/**
+ * Schedules every placement of the snapshot once, in the listed order. Each result is computed when
+ * the caller asks for it.
+ */
+export function scheduleEach(snapshot: Snapshot): ResultGenerator {
+  return new PlacementEngine(snapshot).scheduleEach();
 }

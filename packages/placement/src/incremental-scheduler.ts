@@ -1,6 +1,5 @@
 import type { Snapshot } from './snapshot/snapshot.ts';
-import type { EngineOptions } from './engine-options.ts';
-import { type ResultGenerator, PlacementEngine } from './engine.ts';
+import { type EngineOptions, PlacementEngine, type ResultGenerator } from './engine.ts';
 import { PublishedClusters } from './prior/published-clusters.ts';
 import { diffSnapshots } from './incremental/snapshot-delta.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SpreadConstraint } from '@berth/ocm/kind/placement';
-import { PlacementEngine } from '../src/engine.ts';
+import { PlacementEngine, scheduleAll } from '../src/engine.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../src/select/rank.ts';
-import { scheduleAll } from '../src/schedule-all.ts';
 import type { ScheduleResult } from '../src/result/schedule-result.ts';
 import type { ClusterSketch, SnapshotSketch } from './snapshots.ts';
 import { BY_SCORE, snapshotOf } from './snapshots.ts';

@@ -1,5 +1,4 @@
-import type { SourceLocation } from './problem/source-location.ts';
-import { formatLocation } from './problem/source-location.ts';
+import { formatLocation, type SourceLocation } from './problem/source-location.ts';
 
 /**
  * Fields of every error of Berth. `subject` is the thing that is wrong (an object id, a file, a

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { InputError } from '@berth/runtime/errors';
-import { formatFieldPath } from '@berth/kube/model/field-path';
-import type { FieldPath } from '@berth/kube/model/field-path';
+import { type FieldPath, formatFieldPath } from '@berth/kube/model/field-path';
 import { makeFieldLocator } from './locate-fields.ts';
 import { DEFAULT_YAML_BUDGET, loadDocument } from './load-document.ts';
 import { splitDocuments } from './split-documents.ts';

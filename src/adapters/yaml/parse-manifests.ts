@@ -1,6 +1,5 @@
 import { isObject } from '@berth/runtime/json/json-value';
-import type { FieldPath } from '@berth/kube/model/field-path';
-import { formatFieldPath } from '@berth/kube/model/field-path';
+import { type FieldPath, formatFieldPath } from '@berth/kube/model/field-path';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';
@@ -8,10 +7,8 @@ import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { DocumentLocator } from './document-locator.ts';
 import { DEFAULT_YAML_BUDGET, loadDocument, type YamlBudget } from './load-document.ts';
-import { checkManifest } from './manifest-check.ts';
-import type { ManifestFinding } from './manifest-check.ts';
-import { splitDocuments } from './split-documents.ts';
-import type { DocumentText } from './split-documents.ts';
+import { checkManifest, type ManifestFinding } from './manifest-check.ts';
+import { type DocumentText, splitDocuments } from './split-documents.ts';
 import type { ManifestPlace } from './locate-fields.ts';
 import { type FileVersion, jsonProblem, syntaxProblems } from './syntax-problems.ts';
 

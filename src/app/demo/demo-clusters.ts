@@ -9,7 +9,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { startHub } from '@berth/embedded-hub/start-hub';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import type { AgentEvent } from '@berth/agent/options/agent-options';
 import { startAgent } from '@berth/agent/start-agent';
 import { hubAdmission } from '../../controllers/admission/hub-admission.ts';

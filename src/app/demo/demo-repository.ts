@@ -1,11 +1,9 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { simpleGit } from 'simple-git';
-import type { SimpleGit } from 'simple-git';
+import { simpleGit, type SimpleGit } from 'simple-git';
 import { hasGitProgram, needsGitProgram } from '@berth/git-reader/program/git-program';
-import type { Document } from 'yaml';
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 
 /** The Git repository of the demo: a bare one that the controller follows, and a clone in which changes are made. */
 export interface DemoRepository {

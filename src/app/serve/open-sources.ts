@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { postCommitStatus } from '@berth/forge/commit-status';
+import { postCommitStatus } from '@berth/forge/forge-of-url';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { InputError } from '@berth/runtime/errors';
@@ -21,8 +21,7 @@ import { ParsedCache } from '../../controllers/sources/parsing/parsed-cache.ts';
 import type { ObjectChange, ObjectStore } from '@berth/kube/cache/object-store';
 import { DEFAULT_MAX_REQUESTS } from '@berth/kube/transport/request-slots';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
-import { CommitReporter } from '../../controllers/sources/following/commit-reporter.ts';
-import type { ReportedStatus } from '../../controllers/sources/following/commit-reporter.ts';
+import { CommitReporter, type ReportedStatus } from '../../controllers/sources/following/commit-reporter.ts';
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { SourceEvents } from '../../controllers/events/source-events.ts';

@@ -2,7 +2,7 @@ import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import { SOLE_LEADER } from '@berth/kube/leader-election/leadership';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { ConflictError, TransientError } from '@berth/runtime/errors';
-import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
+import { tightenDirectory } from '@berth/runtime/files/atomic-file';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { Subscribers } from '@berth/runtime/loop/subscribers';
 import { Supervisor } from '@berth/runtime/loop/supervisor';

@@ -18,6 +18,7 @@ import {
   DECISION_GROUP_NAME_LABEL,
   type PlacementDecision,
 } from '@berth/ocm/kind/placement-decision';
+import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { isManagedHere, readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
@@ -30,7 +31,6 @@ import type {
 } from '../../core/publish/pages/published-placements.ts';
 import type { AddOnOptions } from '@berth/addon/manager/addon-controller';
 import type { PlacementSelection } from '@berth/addon/rules/plan-install';
-import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import { isOfOtherScheduler } from '../inventory/schedulable-placement.ts';
 
 /** What is needed to install add-ons by placement, and to configure them. */

@@ -5,8 +5,7 @@ import { badRequest, forbidden, invalid } from '@berth/embedded-hub/wire/status-
 import type { AdmissionCheck, AdmissionWrite } from '@berth/embedded-hub/write/write-request';
 import { completeCluster } from '@berth/ocm/admission/complete-cluster';
 import type { OcmRefusal, OcmRequirement, OcmReview, OcmWrite } from '@berth/ocm/admission/ocm-write';
-import { reviewBinding } from '@berth/ocm/admission/review-binding';
-import { reviewCluster } from '@berth/ocm/admission/review-cluster';
+import { reviewBinding, reviewCluster } from '@berth/ocm/admission/review-cluster';
 
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 

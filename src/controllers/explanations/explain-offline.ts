@@ -1,33 +1,31 @@
 import { InputError } from '@berth/runtime/errors';
 import type { WavesExplanation } from '@berth/placement/explain/verdict/explanation';
-import { clusterWaves } from '@berth/placement/explain/explain-cluster-waves';
-import { decisionChanges } from '@berth/placement/explain/decision-changes';
 import type {
   DecisionChanges,
   PairExplanation,
   PlacementExplanation,
 } from '@berth/placement/explain/verdict/explanation';
+import { decisionChanges } from '@berth/placement/explain/decision-changes';
 import { describePair } from '@berth/placement/explain/text/describe-pair';
 import { describePlacement } from '@berth/placement/explain/text/describe-placement';
 import { explainPair } from '@berth/placement/explain/explain-pair';
-import { explainPlacement } from '@berth/placement/explain/explain-placement';
-import { placementHold } from '@berth/placement/explain/placement-hold';
+import {
+  clusterWaves,
+  explainPairOfOthers,
+  explainPlacement,
+  explainPlacementOfOthers,
+  placementHold,
+} from '@berth/placement/explain/explain-placement';
 import { recordedClusters } from '@berth/placement/explain/snapshot/recorded-decisions';
 import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
-import {
-  explainPairOfOthers,
-  explainPlacementOfOthers,
-} from '@berth/placement/explain/explain-placement-of-others';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { isOfOtherScheduler } from '../inventory/schedulable-placement.ts';
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { closestName } from '@berth/runtime/text/closest-name';
-import type { SnapshotDecision } from '@berth/placement/explain/verdict/decide-in-snapshot';
-import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
-import type { OfflineSource, CommandContext } from './offline-snapshot.ts';
-import { readOfflineSnapshot } from './offline-snapshot.ts';
+import { decideInSnapshot, type SnapshotDecision } from '@berth/placement/explain/verdict/decide-in-snapshot';
+import { type CommandContext, type OfflineSource, readOfflineSnapshot } from './offline-snapshot.ts';
 
 const NO_CLUSTER_IS_KNOWN = 'No cluster is known. Clusters that are not in Git need --hub.';
 

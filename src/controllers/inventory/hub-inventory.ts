@@ -21,7 +21,7 @@ import { usesAddOnScores } from '@berth/placement/prioritize/score-expiry';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { withHealthTaints } from '../../core/registration/health/health-taints.ts';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { refusedKindText } from '@berth/kube/cache/reflector-options';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 import { withForeignDisabled, withSchedulingEnabled } from './schedulable-placement.ts';
 

@@ -1,9 +1,8 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import type { Leadership, LeadershipStatus, TakeOver } from '@berth/kube/leader-election/leadership';
-import { sleep } from '@berth/runtime/loop/sleep';
+import { sleep, WaitList } from '@berth/runtime/loop/sleep';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
-import { WaitList } from '@berth/runtime/loop/wait-list';
 
 export interface PreparedLeadershipOptions {
   readonly inner: Leadership;

@@ -1,4 +1,4 @@
-import { listServed } from '@berth/kube/list-served';
+import { listServed } from '@berth/kube/create-if-absent';
 import {
   CLUSTER_MANAGEMENT_ADDON,
   CONFIG_MAP,

@@ -1,6 +1,6 @@
 import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import type { Reflector } from '@berth/kube/cache/reflector';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { refusedKindText } from '@berth/kube/cache/reflector-options';
 import { apiVersionOf, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';

@@ -5,7 +5,7 @@ import { EVENT, type KindInfo } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
-import { clusterEvent } from '@berth/ocm/registration/cluster-event';
+import { clusterEvent } from '@berth/ocm/registration/cluster-conditions';
 import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError } from '@berth/runtime/errors';

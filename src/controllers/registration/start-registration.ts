@@ -11,15 +11,14 @@ import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
 import { REGISTRATION_MANAGER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { type ReconcileOutcome, DONE } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import type { RequesterIdentity } from '@berth/kube/model/signing-request';
+import type { CertificateRequestObject, RequesterIdentity } from '@berth/kube/model/signing-request';
 import { sharedRoles } from '../../core/registration/acceptance/cluster-objects.ts';
-import { sameRights } from '@berth/kube/model/same-rights';
+import { sameRights } from '@berth/kube/model/object-writes';
 import {
   APPROVED_CONDITION,
   judgeRequest,
   RENEW_RIGHT,
 } from '../../core/registration/approval/judge-request.ts';
-import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
 import { knownAgents } from '../../core/registration/approval/recognize-request.ts';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
 import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';

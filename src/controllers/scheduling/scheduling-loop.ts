@@ -5,8 +5,7 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
-import { TimeSlices } from '@berth/runtime/loop/time-slices';
+import { sleep, TimeSlices, WakeUp } from '@berth/runtime/loop/sleep';
 import type { Transition } from '../../core/transition/transition.ts';
 import { warmUpTransitions } from '../../core/transition/warm-up-transitions.ts';
 

@@ -10,7 +10,7 @@ import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { type PlacementDecision, placementOfDecision } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-child.ts';
 import type { ObjectChange } from '@berth/kube/cache/object-store';
@@ -18,8 +18,7 @@ import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cach
 import type { Reflector } from '@berth/kube/cache/reflector';
 import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
 import { DECISIONS_BY_CLUSTER } from '../inventory/decisions-by-cluster.ts';
-import { placementOfDecision } from '@berth/ocm/kind/placement-decision';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { refusedKindText } from '@berth/kube/cache/reflector-options';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 
 /** By owner label. */

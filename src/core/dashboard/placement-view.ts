@@ -1,4 +1,4 @@
-import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
+import type { LabelSelector } from '@berth/kube/model/selector/label-selector-compile';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { type DecisionTable, decisionTable } from '@berth/placement/explain/text/decision-table';
 import type { PlacementExplanation } from '@berth/placement/explain/verdict/explanation';

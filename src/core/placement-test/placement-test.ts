@@ -1,5 +1,5 @@
 import { kind } from '@berth/kube/model/kinds';
-import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
+import type { LabelSelector } from '@berth/kube/model/selector/label-selector-compile';
 import type { TaintEffect } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 

@@ -6,7 +6,7 @@ import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-ch
 import { describePair } from '@berth/placement/explain/text/describe-pair';
 import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import { scheduleAll } from '@berth/placement/schedule-all';
+import { scheduleAll } from '@berth/placement/engine';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { changesOfStep } from './changes-of-step.ts';

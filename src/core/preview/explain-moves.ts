@@ -1,8 +1,7 @@
 import { decisionChanges } from '@berth/placement/explain/decision-changes';
 import { explainPlacement } from '@berth/placement/explain/explain-placement';
 import { decisionTable, type DecisionTable } from '@berth/placement/explain/text/decision-table';
-import { CauseTrials } from '@berth/placement/explain/verdict/cause-trials';
-import { ResumableDecider } from '@berth/placement/explain/verdict/resumable-decider';
+import { CauseTrials, ResumableDecider } from '@berth/placement/explain/verdict/resumable-decider';
 import { SnapshotDecider } from '@berth/placement/explain/verdict/decide-in-snapshot';
 import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
 import { findCluster } from '@berth/placement/explain/snapshot/snapshot-lookup';

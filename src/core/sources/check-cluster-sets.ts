@@ -5,8 +5,7 @@ import {
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
 } from '@berth/kube/model/kinds';
-import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
-import { compileLabelSelector } from '@berth/kube/model/selector/label-selector-compile';
+import { compileLabelSelector, type LabelSelector } from '@berth/kube/model/selector/label-selector-compile';
 import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
 import type { ClusterClaimSelector, ClusterSelector, Placement } from '@berth/ocm/kind/placement';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
 import type { JsonObject } from '@berth/embedded-hub/json/json-value';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import type { ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
 import { StatusError } from '@berth/embedded-hub/wire/status-error';

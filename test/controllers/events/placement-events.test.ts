@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlacementEvents } from '../../../src/controllers/events/placement-events.ts';
-import { scheduleAll } from '@berth/placement/schedule-all';
+import { scheduleAll } from '@berth/placement/engine';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { ObjectKey } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';

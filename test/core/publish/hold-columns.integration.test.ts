@@ -1,4 +1,4 @@
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startTestHub, type TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 import { withHoldColumns } from '../../../src/core/publish/hold-columns.ts';

@@ -2,8 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { applyOrder } from '../../../packages/agent/src/rules/manifests/kind-order.ts';
-import { matchesWildcard, resolveManifestConfig } from '@berth/ocm/kind/manifest-config';
-import { excessiveSizeBytes, manifestSizeBytes } from '@berth/ocm/kind/manifest-size';
+import {
+  excessiveSizeBytes,
+  manifestSizeBytes,
+  matchesWildcard,
+  resolveManifestConfig,
+} from '@berth/ocm/kind/manifest-config';
 import { isOwned, withOwner } from '../../../packages/agent/src/rules/applied/ownership.ts';
 import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
 import { substituteCluster } from '../../../src/core/work/replica-set/substitute-cluster.ts';

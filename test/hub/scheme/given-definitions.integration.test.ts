@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
 import { startTestHub, type TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 

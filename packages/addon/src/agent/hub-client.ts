@@ -13,8 +13,7 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { errorText } from '@berth/runtime/errors';
 import { type Logger, SILENT_LOG } from '@berth/runtime/logger';
-import { onAbort, sleep } from '@berth/runtime/loop/sleep';
-import { WaitList } from '@berth/runtime/loop/wait-list';
+import { onAbort, sleep, WaitList } from '@berth/runtime/loop/sleep';
 
 /** Where the cluster's agent has put the access of an add-on to the hub. */
 export type HubCredentials =

@@ -2,7 +2,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { type FieldPath, withFieldsOf } from '@berth/kube/model/field-path';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { withOwner, withoutLabelPatch } from '../rules/applied/ownership.ts';
+import { AGENT_MANAGER, withoutLabelPatch, withOwner } from '../rules/applied/ownership.ts';
 import { objectToCreate, planUpdate, sameMetadata, objectContent } from '../rules/update/plan-update.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { isAlreadyExists, isRefusal } from '../rules/applied/kube-failure.ts';
@@ -17,11 +17,10 @@ import {
 import {
   assignedFields,
   differencesOutsideManifest,
+  isUntouched,
   keepableFields,
   othersFieldsOutsideManifest,
 } from '../rules/update/fields-outside-manifest.ts';
-import { isUntouched } from '../rules/update/untouched.ts';
-import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
 
 /** Strategy Update: creates the object, or changes it to match the manifest by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {

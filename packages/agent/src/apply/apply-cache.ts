@@ -6,7 +6,7 @@ import { canonicalJson, jsonEqual } from '@berth/runtime/json/json-equal';
 import { sha256 } from '@berth/runtime/sha256';
 import type { LiveObjects } from '../cluster/live-objects.ts';
 import type { ReadyTask } from '../cluster/manifest-task.ts';
-import type { ApplyOutcome } from '../rules/applied/apply-outcome.ts';
+import type { ApplyOutcome } from '../rules/applied/kube-failure.ts';
 import { objectContent, type Ownership } from '../rules/update/plan-update.ts';
 
 interface Attempt {

@@ -7,19 +7,21 @@ import { canonicalJson, jsonEqual } from '@berth/runtime/json/json-equal';
 import { sha256 } from '@berth/runtime/sha256';
 import jsonPatch from 'fast-json-patch';
 import { objectIdOf } from '../cluster/manifest-task.ts';
-import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
-import type { ApplyOutcome } from '../rules/applied/apply-outcome.ts';
-import { failureText, isApplyConflict, missingNamespace } from '../rules/applied/kube-failure.ts';
-import { isShared, withOwnerLabel } from '../rules/applied/ownership.ts';
+import {
+  type ApplyOutcome,
+  failureText,
+  isApplyConflict,
+  missingNamespace,
+} from '../rules/applied/kube-failure.ts';
+import { AGENT_MANAGER, isShared, withOwnerLabel } from '../rules/applied/ownership.ts';
 import type { PlannedCondition } from '../rules/feedback/observed-status.ts';
-import { isPartOf } from '../rules/manifests/is-part-of.ts';
 import { takeOverFields } from '../rules/update/take-over-fields.ts';
 import { applyByCreateOnly, applyByUpdate, updateOwnerReference } from './apply-by-update.ts';
 import {
-  desiredDigest,
   type ApplyContext,
-  type StrategyResult,
+  desiredDigest,
   readLive,
+  type StrategyResult,
   withManagers,
 } from './apply-cache.ts';
 import { JqRunner } from './jq-runner.ts';
@@ -323,4 +325,29 @@ function withoutNullTimes(value: unknown): unknown {
       .filter(([key, item]) => key !== 'creationTimestamp' || item !== null)
       .map(([key, item]) => [key, withoutNullTimes(item)]),
   );
+}
+
+/**
+ * Whether `part` results from `whole` by removing fields and list items, without additions, moves
+ * or changes.
+ */
+export function isPartOf(part: unknown, whole: unknown): boolean {
+  if (Array.isArray(part)) return Array.isArray(whole) && isPartOfList(part, whole);
+  if (typeof part !== 'object' || part === null) return jsonEqual(part, whole);
+  if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return false;
+  return Object.entries(part).every(
+    ([key, value]) =>
+      Object.hasOwn(whole, key) && isPartOf(value, (whole as Readonly<Record<string, unknown>>)[key]),
+  );
+}
+
+/** Each item matches the first candidate after the previous match, so the list is read once. */
+function isPartOfList(part: readonly unknown[], whole: readonly unknown[]): boolean {
+  let at = 0;
+  for (const item of part) {
+    while (at < whole.length && !isPartOf(item, whole[at])) at++;
+    if (at === whole.length) return false;
+    at++;
+  }
+  return true;
 }

@@ -9,14 +9,19 @@ import type { LiveObjects, WatchedObject } from '../cluster/live-objects.ts';
 import { type ManifestTask, objectIdOf, type ReadyTask, readManifest } from '../cluster/manifest-task.ts';
 import type { ExecutorReviews, ExecutorVerb } from '../executor/executor-reviews.ts';
 import type { AgentSettings } from '../options/agent-options.ts';
-import type { ApplyOutcome } from '../rules/applied/apply-outcome.ts';
 import {
   parseExecutor,
   type ImpersonatedUser,
   type Executor,
   serviceAccountUser,
 } from '../rules/applied/executor-subject.ts';
-import { failureText, isAlreadyExists, isRefusal, refusedResource } from '../rules/applied/kube-failure.ts';
+import {
+  type ApplyOutcome,
+  failureText,
+  isAlreadyExists,
+  isRefusal,
+  refusedResource,
+} from '../rules/applied/kube-failure.ts';
 import { isOwned, isShared } from '../rules/applied/ownership.ts';
 import { applyOrder } from '../rules/manifests/kind-order.ts';
 import { resolveManifestConfig } from '@berth/ocm/kind/manifest-config';

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { errorText, InputError } from '@berth/runtime/errors';
 import yaml from 'js-yaml';
 import { z } from 'zod';
-import { errorText, InputError } from '@berth/runtime/errors';
-import { type CredentialPlace, secretPlace } from './credential-place.ts';
 
 /** One agent of a process: a managed cluster, and the hub that it works with or registers at. */
 export type AgentPair = JoinedPair | RegisteringPair;
@@ -139,4 +138,28 @@ function issueText(issues: readonly z.core.$ZodIssue[]): string {
   const path = [...(issue?.path ?? []), ...(inner?.path ?? [])];
   const fieldPath = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
   return `${fieldPath === '' ? 'the file' : fieldPath}: ${(inner ?? issue)?.message ?? 'is not as expected'}`;
+}
+
+/** Where the agent stores its certificate and key. */
+export type CredentialPlace =
+  | { readonly kind: 'folder'; readonly path: string }
+  | {
+      readonly kind: 'secret';
+      readonly namespace: string;
+      readonly name: string;
+      /** Kubeconfig of the cluster with the Secret. Absent: the managed cluster. */
+      readonly hostingKubeconfig?: string | undefined;
+    };
+
+/**
+ * @param place `NAMESPACE/NAME`
+ * @returns undefined for any other text
+ */
+export function secretPlace(
+  place: string,
+  hostingKubeconfig: string | undefined,
+): CredentialPlace | undefined {
+  const [namespace = '', name = '', ...more] = place.split('/');
+  if (namespace === '' || name === '' || more.length > 0) return undefined;
+  return { kind: 'secret', namespace, name, hostingKubeconfig };
 }

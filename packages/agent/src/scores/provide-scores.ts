@@ -3,7 +3,7 @@ import { TransientError } from '@berth/runtime/errors';
 import { apiVersionOf, type KindInfo, NODE, NODE_METRICS, POD } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { NodeResources } from '../rules/registration/cluster-resources.ts';
+import type { NodeResources } from '../rules/registration/next-status.ts';
 import {
   type AvailableResources,
   availableByRequests,

@@ -1,14 +1,13 @@
 import { Reflector } from '@berth/kube/cache/reflector';
 import type { KubeConfig } from '@berth/kube/config/kube-config';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
-import { createIfAbsent } from '@berth/kube/create-if-absent';
+import { createIfAbsent, retryOnConflict } from '@berth/kube/create-if-absent';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { setCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER, type KindInfo, MANAGED_CLUSTER_SET, NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject, Condition } from '@berth/kube/model/object-meta';
 import { RenewedLease } from '@berth/kube/renewed-lease';
-import { retryOnConflict } from '@berth/kube/retry-on-conflict';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { DEFAULT_SETS, planDefaultSet } from '@berth/ocm/registration/default-sets';

@@ -12,7 +12,7 @@ import type { LiveObjects } from '../cluster/live-objects.ts';
 import type { ExecutorReviews } from '../executor/executor-reviews.ts';
 import type { AgentSettings } from '../options/agent-options.ts';
 import { appliedWorkName, writeAppliedStatus } from './applied-work.ts';
-import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
+import { AGENT_MANAGER } from '../rules/applied/ownership.ts';
 
 /**
  * What all steps of the agent share: the works of the hub, the AppliedManifestWorks of the cluster, its objects, and

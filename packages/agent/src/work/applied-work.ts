@@ -11,7 +11,7 @@ import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { ManifestTask } from '../cluster/manifest-task.ts';
 import type { AgentSettings } from '../options/agent-options.ts';
-import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
+import { AGENT_MANAGER } from '../rules/applied/ownership.ts';
 import { sortedResources, untrackedResources } from '../rules/applied/applied-resources.ts';
 
 export function appliedWorkName(settings: Pick<AgentSettings, 'hubHash'>, work: string): string {

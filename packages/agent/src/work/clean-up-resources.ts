@@ -1,19 +1,26 @@
-import type { KindInfo } from '@berth/kube/model/kinds';
+import { APPLIED_MANIFEST_WORK, type KindInfo } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject, OwnerReference } from '@berth/kube/model/object-meta';
-import type { AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
+import type { AppliedManifestWork, AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
 import { ConflictError, errorText, TransientError } from '@berth/runtime/errors';
 import type { ManifestResult } from '../apply/apply-manifests.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
-import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
 import {
   kindOfResource,
-  wasRecorded,
   sortedResources,
   untrackedResources,
+  wasRecorded,
 } from '../rules/applied/applied-resources.ts';
 import { isRefusal } from '../rules/applied/kube-failure.ts';
-import { isAppliedWorkOwner, hasOwnerLabel, withoutLabelPatch } from '../rules/applied/ownership.ts';
+import {
+  AGENT_MANAGER,
+  appliedWorkOwner,
+  hasOwnerLabel,
+  isAppliedWorkOwner,
+  withoutLabelPatch,
+} from '../rules/applied/ownership.ts';
+import type { AgentState } from './agent-state.ts';
+import { allAppliedResources, dropAppliedFinalizer, readApplied } from './applied-work.ts';
 
 export interface CleanUpResult {
   /** Objects that are deleted but still exist (finalizers), or could not be reached. They must be checked again. */
@@ -207,4 +214,36 @@ function incomplete(ordinal: number): TransientError {
     code: 'agent.track-incomplete',
     subject: `manifest ${ordinal}`,
   });
+}
+
+/**
+ * Deletes an AppliedManifestWork, cleans up all of its objects, and removes the finalizer when they
+ * are deleted. Every step is idempotent.
+ * @param stays objects that must not be deleted
+ * @returns whether it is deleted
+ */
+export async function cleanUpApplied(
+  state: AgentState,
+  applied: AppliedManifestWork,
+  stays?: (resource: AppliedResource) => boolean,
+): Promise<boolean> {
+  const { cluster, log } = state.settings;
+  const { name, uid = '' } = applied.metadata;
+  if (applied.metadata.deletionTimestamp === undefined) {
+    await cluster.delete(APPLIED_MANIFEST_WORK, { namespace: '', name }, { uid });
+    const deleting = await readApplied(cluster, name);
+    state.noteAppliedWork(name, deleting);
+    if (deleting?.metadata.uid !== uid) return deleting === undefined;
+    return cleanUpApplied(state, deleting, stays);
+  }
+  const owner = appliedWorkOwner(name, uid);
+  const resources = allAppliedResources(applied);
+  const { pending, problems } = await cleanUpResources(cluster, resources, owner, stays);
+  for (const problem of problems) log.warn('an object cannot be cleaned up yet', { applied: name, problem });
+  const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });
+  if (pending.length > 0) return false;
+  await dropAppliedFinalizer(cluster, current);
+  const left = await readApplied(cluster, name);
+  state.noteAppliedWork(name, left);
+  return left === undefined;
 }

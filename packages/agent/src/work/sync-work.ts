@@ -29,8 +29,7 @@ import {
   hasOpenIntents,
   newIntents,
 } from './applied-work.ts';
-import { cleanUpApplied } from './clean-up-applied.ts';
-import { type TrackedResources, trackResources } from './clean-up-resources.ts';
+import { cleanUpApplied, type TrackedResources, trackResources } from './clean-up-resources.ts';
 import { untrackedResources } from '../rules/applied/applied-resources.ts';
 import { isAlreadyExists } from '../rules/applied/kube-failure.ts';
 import { appliedWorkOwner } from '../rules/applied/ownership.ts';

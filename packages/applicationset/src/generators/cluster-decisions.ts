@@ -5,7 +5,7 @@ import { isParams, type Params, type ParamValue, goText } from '../params/params
 import { LABEL_SELECTOR, matchesAll, type Requirement, requirementsOf } from '../selector/requirement.ts';
 import type { TypedObject } from '../types/go-type.ts';
 import type { DecisionObject } from '../inputs/generator-inputs.ts';
-import { listArgoClusters } from './argo-clusters.ts';
+import { listArgoClusters } from './clusters.ts';
 import type { GeneratorContext } from './generator-context.ts';
 
 /**

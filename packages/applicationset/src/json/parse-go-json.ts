@@ -1,4 +1,4 @@
-import { TemplateError, TemplateRefusal } from '@berth/go-template/template-error';
+import { TemplateError, TemplateRefusal } from '@berth/go-template/values';
 import { yamlToJson } from '@berth/go-template/yaml-to-json';
 import { NotRendered } from '../failure/failures.ts';
 import { wellFormed } from '@berth/runtime/json/go-json-text';

@@ -1,7 +1,7 @@
 import { renderFastTemplate } from '@berth/go-template/render-fast-template';
 import { renderGoTemplate } from '@berth/go-template/render-go-template';
 import type { KeptMaps } from '@berth/go-template/to-go-value';
-import { TemplateError, TemplateRefusal } from '@berth/go-template/template-error';
+import { TemplateError, TemplateRefusal } from '@berth/go-template/values';
 import { GenerateError, GoPanic, NotRendered } from '../failure/failures.ts';
 import { asTemplateValue, type Params } from './params.ts';
 

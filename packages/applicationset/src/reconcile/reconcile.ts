@@ -3,8 +3,12 @@ import { dnsSubdomain, labelValue, qualifiedName } from '@berth/kube/model/selec
 import type { ApplicationJson } from '../application-renderer.ts';
 import { GenerateError } from '../failure/failures.ts';
 import type { Generated } from '../generate-applications.ts';
-import { listArgoClusters, isReadableConfig } from '../generators/argo-clusters.ts';
-import { IN_CLUSTER_NAME, IN_CLUSTER_SERVER } from '../generators/clusters.ts';
+import {
+  IN_CLUSTER_NAME,
+  IN_CLUSTER_SERVER,
+  isReadableConfig,
+  listArgoClusters,
+} from '../generators/clusters.ts';
 import { asGenerator } from '../generators/nested-generator.ts';
 import type { GeneratorInputs } from '../inputs/generator-inputs.ts';
 import { quoteAsGo } from '../json/go-json-text.ts';

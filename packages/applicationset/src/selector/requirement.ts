@@ -1,5 +1,4 @@
-import type { NameRule } from '@berth/kube/model/selector/name-rules';
-import { labelValue, qualifiedName } from '@berth/kube/model/selector/name-rules';
+import { labelValue, type NameRule, qualifiedName } from '@berth/kube/model/selector/name-rules';
 import { GenerateError } from '../failure/failures.ts';
 import type { TypedObject } from '../types/go-type.ts';
 

@@ -1,6 +1,5 @@
 import type { GoField, GoStruct, GoType, TypedObject, TypedValue } from '../types/go-type.ts';
-import type { JsonValue } from '../json/json-value.ts';
-import { setKey } from '../json/json-value.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
 import { RawJson } from '../json/go-json-text.ts';
 
 export interface Decoded {

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../json/json-value.ts';
-import { setKey } from '../json/json-value.ts';
+import { RawJson } from '../json/go-json-text.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
 import {
   type GoField,
   type GoStruct,
@@ -8,7 +8,6 @@ import {
   type TypedObject,
   type TypedValue,
 } from '../types/go-type.ts';
-import { RawJson } from '../json/go-json-text.ts';
 import type { FixedParts } from './fixed-parts.ts';
 
 type JsonObject = Record<string, JsonValue>;
@@ -36,7 +35,7 @@ function isLeftOut({ omit, type }: GoField, value: TypedValue | undefined): bool
 }
 
 /** Whether omitempty of Go omits a value that is neither a pointer nor a struct. */
-export function isEmpty(value: TypedValue | undefined): boolean {
+function isEmpty(value: TypedValue | undefined): boolean {
   if (value === undefined || value === '' || value === false || value === 0) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isTypedObject(value) && Object.keys(value).length === 0;
@@ -81,4 +80,46 @@ function encodeMap(type: GoType, value: TypedObject, fixed: FixedParts | undefin
   const json: JsonObject = {};
   for (const [key, item] of Object.entries(value)) setKey(json, key, encodeValue(type, item, fixed));
   return json;
+}
+
+/**
+ * Fills empty fields in the template of a generator from the template of the ApplicationSet, as
+ * mergo does: maps by key, structs by field, lists completely. `false` and `0` count as empty even
+ * if the user wrote them. Source: dario.cat/mergo v1.0.2, merge.go.
+ */
+export function fillEmpty(type: GoStruct, own: TypedObject, base: TypedObject): TypedObject {
+  const filled: Record<string, TypedValue> = {};
+  for (const { name, type: fieldType } of type.fields) {
+    const value = fillValue(fieldType, own[name], base[name]);
+    if (value !== undefined) filled[name] = value;
+  }
+  return filled;
+}
+
+function fillValue(
+  type: GoType,
+  own: TypedValue | undefined,
+  base: TypedValue | undefined,
+): TypedValue | undefined {
+  if (base === undefined) return own;
+  switch (type.kind) {
+    case 'struct':
+      return fillEmpty(type, (own ?? {}) as TypedObject, base as TypedObject);
+    case 'pointer':
+      return own === undefined ? base : fillValue(type.to, own, base);
+    case 'map':
+      return fillMap((own ?? {}) as TypedObject, base as TypedObject);
+    case 'raw':
+      return own instanceof RawJson ? own : base;
+    default:
+      return isEmpty(own) ? base : own;
+  }
+}
+
+function fillMap(own: TypedObject, base: TypedObject): TypedObject {
+  const filled: Record<string, TypedValue> = {};
+  for (const [key, value] of Object.entries(own)) setKey(filled, key, value as TypedValue);
+  for (const [key, value] of Object.entries(base))
+    if (!Object.hasOwn(filled, key) || isEmpty(filled[key])) setKey(filled, key, value as TypedValue);
+  return filled;
 }

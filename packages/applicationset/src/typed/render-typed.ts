@@ -1,7 +1,6 @@
 import { GenerateError, withPrefix } from '../failure/failures.ts';
-import type { JsonValue } from '../json/json-value.ts';
+import { type JsonValue, setKey } from '../json/json-value.ts';
 import type { Params } from '../params/params.ts';
-import { setKey } from '../json/json-value.ts';
 import type { KeptMaps } from '@berth/go-template/to-go-value';
 import { checkOptions, replaceText, type TemplateMode } from '../params/replace-text.ts';
 import type { GoStruct, GoType, TypedObject, TypedValue } from '../types/go-type.ts';

@@ -1,12 +1,9 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { isObject, type JsonObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import { forbidden, notFound } from '../wire/status-errors.ts';
 import type { AdmissionCheck } from '../write/write-request.ts';
 import type { UserInfo } from '../wire/user-info.ts';
-import type { Authorizer } from '../auth/rbac/authorizer.ts';
-import { isMaster, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
-import type { PolicyRule } from '../auth/rbac/rbac-rules.ts';
-import { splitRule, readRules, ruleCovers } from '../auth/rbac/rbac-rules.ts';
+import { type Authorizer, isMaster, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
+import { type PolicyRule, readRules, ruleCovers, splitRule } from '../auth/rbac/rbac-rules.ts';
 
 /**
  * Privilege escalation prevention: the author of a role must have all of its rules (or the right to

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { objectAt, textAt } from '../json/json-value.ts';
+import { type JsonObject, objectAt, textAt } from '../json/json-value.ts';
 import type { AdmissionCheck } from '../write/write-request.ts';
 
 const TOKEN_TYPE = 'kubernetes.io/service-account-token';

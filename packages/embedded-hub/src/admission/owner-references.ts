@@ -1,5 +1,4 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { deepEqual, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { deepEqual, isObject, type JsonObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import { forbidden } from '../wire/status-errors.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';

@@ -1,6 +1,5 @@
 import { groupVersionOf } from '@berth/kube/model/object-ref';
-import type { JsonObject } from '../json/json-value.ts';
-import { deepEqual, objectAt, textAt } from '../json/json-value.ts';
+import { deepEqual, type JsonObject, objectAt, textAt } from '../json/json-value.ts';
 import { isMaster } from '../auth/rbac/authorizer.ts';
 import { forbiddenField } from '../schema/field-problems.ts';
 import type { Scheme } from '../scheme/scheme.ts';

@@ -3,8 +3,7 @@ import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import { itemElement } from '../schema/field-shape.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
-import { cutText } from '../wire/cut-text.ts';
-import { StatusError } from '../wire/status-error.ts';
+import { cutText, StatusError } from '../wire/status-error.ts';
 import { elementText } from './field-set.ts';
 
 /** Maximum number of problems in one response. */

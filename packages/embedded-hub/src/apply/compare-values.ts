@@ -1,10 +1,7 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { deepEqual, getOwn, isObject } from '../json/json-value.ts';
-import type { Schema } from '../schema/schema.ts';
-import { ANY_VALUE } from '../schema/schema.ts';
+import { deepEqual, getOwn, isObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { ANY_VALUE, type Schema } from '../schema/schema.ts';
 import { chargeKeys } from '../json/work-budget.ts';
-import type { FieldSet } from './field-set.ts';
-import { FieldSetBuilder } from './field-set.ts';
+import { type FieldSet, FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from '../schema/field-shape.ts';
 
 export interface Comparison {

@@ -1,6 +1,5 @@
-import { cutText } from '../wire/cut-text.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { isObject, setOwn } from '../json/json-value.ts';
+import { cutText } from '../wire/status-error.ts';
+import { isObject, type JsonObject, setOwn } from '../json/json-value.ts';
 import { chargeWork } from '../json/work-budget.ts';
 
 /*

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt, withoutKey } from '../json/json-value.ts';
-import type { FieldSet } from './field-set.ts';
-import { fieldSetFromJson, fieldSetToJson, hasMember, isEmptySet } from './field-set.ts';
+import { type FieldSet, fieldSetFromJson, fieldSetToJson, hasMember, isEmptySet } from './field-set.ts';
 
 export type ManagerOperation = 'Apply' | 'Update';
 

@@ -3,8 +3,7 @@ import { tooMany } from '../schema/field-problems.ts';
 import { type ResourceRef, apiVersionOf } from '../schema/resource-definition.ts';
 import { StatusError } from '../wire/status-error.ts';
 import { invalid } from '../wire/status-errors.ts';
-import type { Comparison } from './compare-values.ts';
-import { compareValues } from './compare-values.ts';
+import { compareValues, type Comparison } from './compare-values.ts';
 import {
   type FieldSet,
   difference,

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { listAt, objectAt, textAt } from '../json/json-value.ts';
+import { type JsonObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { Schema } from '../schema/schema.ts';
 import { zeroObject } from '../schema/typed-form.ts';
 import type { FieldSet } from './field-set.ts';

@@ -1,10 +1,8 @@
 import type { JsonObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../schema/resource-definition.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
+import { apiVersionOf, type ResourceRef } from '../schema/resource-definition.ts';
 import type { Comparison } from './compare-values.ts';
 import type { ManagedEntry } from './managed-fields.ts';
-import type { OwnershipRequest } from './ownership.ts';
-import { ownableChanges } from './ownership.ts';
+import { ownableChanges, type OwnershipRequest } from './ownership.ts';
 
 /**
  * Managers own fields of the version that they wrote. If versions differ by more than their name,

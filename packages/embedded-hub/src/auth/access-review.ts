@@ -1,10 +1,8 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { isObject, type JsonObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { AccessAttributes, UserInfo } from '../wire/user-info.ts';
 import { badRequest } from '../wire/status-errors.ts';
 import type { Authorizer } from './rbac/authorizer.ts';
-import type { Credentials } from './authenticate.ts';
-import { tokenUser } from './authenticate.ts';
+import { type Credentials, tokenUser } from './authenticate.ts';
 import type { PolicyRule } from './rbac/rbac-rules.ts';
 
 export interface ReviewContext {

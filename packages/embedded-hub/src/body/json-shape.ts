@@ -1,6 +1,6 @@
 import type { JsonValue } from '../json/json-value.ts';
 import { chargeText } from '../json/work-budget.ts';
-import { cutText } from '../wire/cut-text.ts';
+import { cutText } from '../wire/status-error.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

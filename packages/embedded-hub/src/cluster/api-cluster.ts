@@ -1,36 +1,49 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '@berth/runtime/clock/clock';
+import { errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
-import { Aggregator } from '../aggregation/aggregator.ts';
-import { approvalRules, approvalCheck, subjectRestriction } from '../admission/certificate-request-checks.ts';
-import type { Credentials } from '../auth/authenticate.ts';
-import { Authorizer, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
+import { approvalCheck, approvalRules, subjectRestriction } from '../admission/certificate-request-checks.ts';
 import { escalationCheck } from '../admission/escalation.ts';
-import { ClientCertificates } from '../auth/certificates/client-certificates.ts';
-import type { ExternalCertificates } from '../auth/certificates/external-certificates.ts';
-import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import { legacyTokenNotice } from '../admission/legacy-tokens.ts';
 import { ownerReferencesCheck } from '../admission/owner-references.ts';
 import { paramRightsCheck } from '../admission/param-rights.ts';
+import { Aggregator } from '../aggregation/aggregator.ts';
+import type { Credentials } from '../auth/authenticate.ts';
+import { ClientCertificates } from '../auth/certificates/client-certificates.ts';
+import { ClientCaFile, ExternalCertificates } from '../auth/certificates/external-certificates.ts';
+import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
+import { Authorizer, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import type { Revocations } from '../auth/tokens/revocations.ts';
-import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
-import type { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
+import {
+  readTokenKeys,
+  type ServiceAccountTokens,
+  type TokenOptions,
+} from '../auth/tokens/service-account-tokens.ts';
+import { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
 import type { TokenFile } from '../auth/tokens/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
-import type { JsonObject } from '../json/json-value.ts';
+import { type JsonObject, objectAt, textAt } from '../json/json-value.ts';
 import type { LogIdentity } from '../log/append-log.ts';
 import { PolicySet } from '../policies/policy-set.ts';
-import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
-import type { Cluster, WrittenObject } from '../request/cluster.ts';
-import { ListSnapshots } from '../request/list-snapshots.ts';
-import { createScheme, type GivenKinds } from '../scheme/create-scheme.ts';
+import {
+  type Cluster,
+  ListSnapshots,
+  metadataOf,
+  timestamp,
+  type WrittenObject,
+} from '../request/cluster.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import type { Scheme } from '../scheme/scheme.ts';
+import { definitionFromCrd, establishedStatus, isEstablished } from '../scheme/crd.ts';
+import { createScheme, type GivenKinds } from '../scheme/create-scheme.ts';
+import { Scheme } from '../scheme/scheme.ts';
 import { ObjectStore } from '../store/object-store.ts';
-import type { StoredObject } from '../store/stored-object.ts';
-import type { AdmissionCheck } from '../write/write-request.ts';
+import { stampVersion, StoredObject } from '../store/stored-object.ts';
+import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
 import { Conversions } from '../webhooks/conversions.ts';
 import { WebhookClients } from '../webhooks/webhook-clients.ts';
-import { CRD_STORAGE, CustomResources, givenCrdCheck } from './custom-resources.ts';
+import { forbidden } from '../wire/status-errors.ts';
+import { CRD_STRATEGY } from '../write/strategy/extension-strategies.ts';
+import type { AdmissionCheck } from '../write/write-request.ts';
 
 export interface ApiClusterOptions {
   /** '' for the hub itself. */
@@ -54,7 +67,7 @@ export interface ApiClusterOptions {
 }
 
 /** Credentials that the cluster accepts but did not issue. */
-export interface ExternalCredentials {
+interface ExternalCredentials {
   readonly certificates?: ExternalCertificates | undefined;
   readonly tokens?: TokenAuthFile | undefined;
 }
@@ -142,4 +155,105 @@ export class ApiCluster implements Cluster {
     this.webhooks.close();
     return this.store.close();
   }
+}
+
+export const CRD_STORAGE = 'customresourcedefinitions.apiextensions.k8s.io';
+
+/** Keeps the scheme consistent with the stored CustomResourceDefinitions. */
+class CustomResources {
+  readonly #scheme: Scheme;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  constructor(scheme: Scheme, deps: { readonly clock: Clock; readonly log: Logger }) {
+    this.#scheme = scheme;
+    this.#clock = deps.clock;
+    this.#log = deps.log;
+  }
+
+  /** The definition with its status, established immediately. */
+  complete(ref: ResourceRef, object: JsonObject): JsonObject {
+    if (ref.definition.storageKey !== CRD_STORAGE) return object;
+    return { ...object, status: establishedStatus(object, this.#scheme, timestamp(this.#clock)) };
+  }
+
+  afterWrite(ref: ResourceRef, entry: StoredObject, removed: boolean): void {
+    if (ref.definition.storageKey !== CRD_STORAGE) return;
+    if (removed) this.#unregister(entry.object);
+    else this.register(entry.object);
+  }
+
+  /**
+   * Serves the definition once its names are accepted. One that cannot be served (written by an
+   * older version) is skipped and logged.
+   */
+  register(crd: JsonObject): void {
+    if (!isEstablished(crd)) return;
+    try {
+      this.#scheme.register(definitionFromCrd(crd, this.#scheme));
+    } catch (error) {
+      const name = textAt(objectAt(crd, 'metadata'), 'name');
+      this.#log.error('custom resource definition is not served', { crd: name, error: errorText(error) });
+    }
+  }
+
+  #unregister(crd: JsonObject): void {
+    const spec = objectAt(crd, 'spec');
+    this.#scheme.unregister(textAt(spec, 'group'), textAt(objectAt(spec, 'names'), 'plural'));
+  }
+}
+
+/**
+ * The definitions of given kinds as clients read them: established, and under the same uid at each start.
+ * @param now RFC 3339: since when they are served
+ */
+export function givenCrds({ definitions }: GivenKinds, now: string): readonly StoredObject[] {
+  return definitions.map((definition) => {
+    const crd = CRD_STRATEGY.fillIn?.(definition, undefined, now) ?? definition;
+    const name = textAt(metadataOf(crd), 'name');
+    const metadata = { name, uid: uidOf(name), creationTimestamp: now, generation: 1 };
+    const object = { ...crd, metadata, status: establishedStatus(crd, new Scheme([]), now) };
+    return StoredObject.of({ namespace: '', name }, 1, stampVersion(object, 1));
+  });
+}
+
+function uidOf(name: string): string {
+  const digest = createHash('sha256').update(`${CRD_STORAGE}/${name}`).digest('hex');
+  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+}
+
+/** Without its definition, the hub would still serve a given kind. */
+function givenCrdCheck(store: ObjectStore): AdmissionCheck {
+  return ({ operation, ref: { definition }, object }) => {
+    const name = textAt(metadataOf(object), 'name');
+    const storage = definition.storageKey;
+    if (operation === 'DELETE' && storage === CRD_STORAGE && store.isGiven({ storage, namespace: '', name }))
+      throw forbidden(definition, name, 'the hub itself defines this kind, so it cannot be deleted');
+    return [];
+  };
+}
+
+/** Files with credentials that the hub accepts in addition to its own. */
+export interface CredentialFiles {
+  /** PEM; client certificates of these authorities are accepted. Read again when it changes. */
+  readonly clientCa?: string | undefined;
+  /** PEM; keys with which others sign ServiceAccount tokens. */
+  readonly tokenKeys?: readonly string[] | undefined;
+  /** Issuers that such tokens may name besides the hub's own. */
+  readonly tokenIssuers?: readonly string[] | undefined;
+  /** CSV: token, user, uid, groups. */
+  readonly tokens?: string | undefined;
+}
+
+/** @throws InputError when a file cannot be used */
+export function readCredentialFiles(
+  { clientCa, tokenKeys = [], tokenIssuers = [], tokens }: CredentialFiles,
+  log: Logger,
+): ExternalCredentials & { readonly signers: Pick<TokenOptions, 'keys' | 'issuers'> } {
+  return {
+    certificates:
+      clientCa === undefined ? undefined : new ExternalCertificates(new ClientCaFile(clientCa, log)),
+    tokens: tokens === undefined ? undefined : new TokenAuthFile(tokens),
+    signers: { keys: readTokenKeys(tokenKeys), issuers: tokenIssuers },
+  };
 }

@@ -1,11 +1,9 @@
 import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import { RBAC_GROUP } from '../auth/rbac/authorizer.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { deepEqual, objectAt } from '../json/json-value.ts';
+import { deepEqual, type JsonObject, objectAt } from '../json/json-value.ts';
 import type { Cluster } from '../request/cluster.ts';
-import { LocalClient } from '../rest/local-client.ts';
-import type { ResourceIdentity } from '../rest/local-client.ts';
+import { LocalClient, type ResourceIdentity } from '../rest/local-client.ts';
 
 export const SERVICES = { group: '', version: 'v1', plural: 'services' } as const;
 

@@ -5,7 +5,6 @@ import { writePrivateFile } from '../auth/files/private-file.ts';
 import type { LogIdentity } from '../log/append-log.ts';
 import { checkedJson, encodeLine } from '../log/log-record.ts';
 import { dataDamaged, manifestPath } from '../log/manifest.ts';
-import { clusterDirectory } from './cluster-directory.ts';
 
 interface Registered {
   /** The identity of the cluster's log. */
@@ -129,4 +128,9 @@ function directoriesIn(dataDir: string): string[] {
   const members = join(dataDir, 'members');
   const names = existsSync(members) ? readdirSync(members).filter((name) => MEMBER_NAME.test(name)) : [];
   return ['', ...names].filter((name) => existsSync(clusterDirectory(dataDir, name)));
+}
+
+/** The directory of the log and snapshots of a cluster; '' is the hub. */
+export function clusterDirectory(dataDir: string, name: string): string {
+  return name === '' ? join(dataDir, 'hub') : join(dataDir, 'members', name);
 }

@@ -1,8 +1,6 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, listAt, textAt } from '../json/json-value.ts';
-import { CRD_STORAGE } from '../cluster/custom-resources.ts';
-import type { Cluster } from '../request/cluster.ts';
-import { metadataOf } from '../request/cluster.ts';
+import { getOwn, type JsonObject, listAt, textAt } from '../json/json-value.ts';
+import { CRD_STORAGE } from '../cluster/api-cluster.ts';
+import { type Cluster, metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import { definitionFromCrd, isEstablished, nameConflicts } from '../scheme/crd.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';

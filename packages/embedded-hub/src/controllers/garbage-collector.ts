@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
-import type { Cluster } from '../request/cluster.ts';
-import { metadataOf } from '../request/cluster.ts';
+import { getOwn, isObject, type JsonObject, listAt, textAt } from '../json/json-value.ts';
+import { type Cluster, metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import type { StoreEvent } from '../store/event-ring.ts';
+import type { StoreEvent } from '../store/subscriptions.ts';
 import type { StorageKey, StoredObject } from '../store/stored-object.ts';
 import type { ReconcileLoop } from '@berth/runtime/loop/reconciler';
 import { controllerLoop, type HubController } from './controller-loop.ts';

@@ -1,7 +1,5 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { Cluster } from '../request/cluster.ts';
-import { metadataOf } from '../request/cluster.ts';
+import { getOwn, type JsonObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { type Cluster, metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { ReconcileLoop } from '@berth/runtime/loop/reconciler';

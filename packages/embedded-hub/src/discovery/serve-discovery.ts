@@ -1,6 +1,5 @@
 import { sha256 } from '@berth/runtime/sha256';
-import type { ApiResponse, BodyResponse } from '../wire/api-response.ts';
-import { jsonResponse } from '../wire/api-response.ts';
+import { type ApiResponse, type BodyResponse, jsonResponse } from '../wire/api-response.ts';
 import { parseAccept } from '../wire/negotiate.ts';
 import { notAcceptable } from '../wire/status-errors.ts';
 import type { JsonObject } from '../json/json-value.ts';

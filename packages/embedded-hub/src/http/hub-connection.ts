@@ -2,8 +2,7 @@ import type { Socket } from 'node:net';
 import type { ServerHttp2Session } from 'node:http2';
 import { MASTERS_GROUP } from '../auth/rbac/authorizer.ts';
 import type { ConnectionLimits, CountedConnection } from '../flow/connection-limits.ts';
-import type { SecondTicks } from '../flow/second-ticks.ts';
-import { TickEntry } from '../flow/second-ticks.ts';
+import { type SecondTicks, TickEntry } from '../flow/second-ticks.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 
 /** Time limit of the TLS handshake, and of the headers of the first request after it. */

@@ -1,8 +1,6 @@
 import type { Incoming, Upgrade } from '@berth/runtime/http/forward-request';
-import type { Exchange } from '../flow/exchange.ts';
-import { EXEMPT_EXCHANGE } from '../flow/exchange.ts';
-import type { SecondTicks } from '../flow/second-ticks.ts';
-import { TickEntry } from '../flow/second-ticks.ts';
+import { type Exchange, EXEMPT_EXCHANGE } from '../flow/exchange.ts';
+import { type SecondTicks, TickEntry } from '../flow/second-ticks.ts';
 import type { HubConnection } from './hub-connection.ts';
 import type { HubRequest, HubResponse } from '../wire/api-response.ts';
 

@@ -12,9 +12,8 @@ import type { ApiCluster } from '../cluster/api-cluster.ts';
 import type { FlowControl } from '../flow/flow-control.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { parseFieldSelector, selectedName } from '../request/field-selector.ts';
-import { decodeWithinBudget } from '../request/request-body.ts';
-import type { RequestContext, ResourceContext } from '../request/request-context.ts';
+import { parseFieldSelector, selectedName } from '../request/selectors.ts';
+import { decodeWithinBudget, type RequestContext, type ResourceContext } from '../request/request-context.ts';
 import { handleResource, resolveResource } from '../rest/handle-resource.ts';
 import {
   type ApiResponse,

@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { findDataFiles, segmentPath, snapshotPath } from './data-files.ts';
 import { syncDirectory } from '@berth/runtime/files/atomic-file';
-import type { OpenedFile } from './group-commit.ts';
-import { durableFile, GroupCommit } from './group-commit.ts';
+import { durableFile, GroupCommit, type OpenedFile } from './group-commit.ts';
 import { removeFiles } from './listed-files.ts';
 import type { LogPosition, ObjectFacts } from './log-record.ts';
 import { encodePut, encodeRecord, extendDigest, LOG_START } from './log-record.ts';
-import type { ListedFile, ListedSegment, Manifest } from './manifest.ts';
-import { listedFile, writeManifest } from './manifest.ts';
-import type { RecoveredState } from './recovery.ts';
-import { recoverState } from './recovery.ts';
-import type { SnapshotObject } from './snapshot-file.ts';
-import { writeSnapshot } from './snapshot-file.ts';
+import { type ListedFile, listedFile, type ListedSegment, type Manifest, writeManifest } from './manifest.ts';
+import { type RecoveredState, recoverState } from './recovery.ts';
+import { type SnapshotObject, writeSnapshot } from './snapshot-file.ts';
 
 interface LoggedKey {
   readonly storage: string;

@@ -1,6 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { LogPosition } from './log-record.ts';
-import { extendDigest } from './log-record.ts';
+import { extendDigest, type LogPosition } from './log-record.ts';
 
 export interface CommitFile {
   append(bytes: Uint8Array): Promise<void>;

@@ -1,10 +1,8 @@
 import { rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { DataFile, DataFiles } from './data-files.ts';
-import { findDataFiles } from './data-files.ts';
+import { type DataFile, type DataFiles, findDataFiles } from './data-files.ts';
 import type { LogPosition } from './log-record.ts';
-import type { ListedFile, ListedSegment, Manifest } from './manifest.ts';
-import { dataDamaged, manifestPath } from './manifest.ts';
+import { dataDamaged, type ListedFile, type ListedSegment, type Manifest, manifestPath } from './manifest.ts';
 import { readRecords } from './read-records.ts';
 
 /** A file of the log and its manifest entry; undefined for files of an earlier version. */

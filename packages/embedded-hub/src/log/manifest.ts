@@ -2,8 +2,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InputError } from '@berth/runtime/errors';
 import { syncDirectory } from '@berth/runtime/files/atomic-file';
-import type { LogPosition } from './log-record.ts';
-import { checkedJson, encodeLine } from './log-record.ts';
+import { checkedJson, encodeLine, type LogPosition } from './log-record.ts';
 
 /** A manifest entry: name of a file without its directory, and its size and digest. */
 export interface ListedFile extends LogPosition {

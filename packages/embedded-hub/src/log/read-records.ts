@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { LogPosition, LogRecord } from './log-record.ts';
-import { decodeRecord, extendDigest, LOG_START } from './log-record.ts';
+import { decodeRecord, extendDigest, LOG_START, type LogPosition, type LogRecord } from './log-record.ts';
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const LINE_FEED = 0x0a;

@@ -1,12 +1,10 @@
 import { truncate } from 'node:fs/promises';
 import type { LogFile, LogFiles, LogSegment } from './listed-files.ts';
 import { filesOfManifest, filesWithoutManifest, removeFiles, requireDigest } from './listed-files.ts';
-import type { LogPosition, LogRecord, ObjectFacts } from './log-record.ts';
-import { LOG_START } from './log-record.ts';
+import { LOG_START, type LogPosition, type LogRecord, type ObjectFacts } from './log-record.ts';
 import type { ListedFile, ListedSegment, Manifest } from './manifest.ts';
 import { dataDamaged, listedFile, manifestPath, readManifest } from './manifest.ts';
-import type { RecordsEnd } from './read-records.ts';
-import { readRecords } from './read-records.ts';
+import { readRecords, type RecordsEnd } from './read-records.ts';
 import { readSnapshot } from './snapshot-file.ts';
 
 export interface RecoveredObject {

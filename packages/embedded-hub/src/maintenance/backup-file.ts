@@ -10,11 +10,9 @@ import { snapshotPath } from '../log/data-files.ts';
 import type { LogIdentity } from '../log/append-log.ts';
 import { directoryInUse } from '../log/lock-file.ts';
 import { listedFile, writeManifest } from '../log/manifest.ts';
-import type { RecoveredState } from '../log/recovery.ts';
-import { recoverState } from '../log/recovery.ts';
+import { type RecoveredState, recoverState } from '../log/recovery.ts';
 import { writeSnapshot } from '../log/snapshot-file.ts';
-import { clusterDirectory } from '../cluster/cluster-directory.ts';
-import { ClusterRegister } from '../cluster/cluster-register.ts';
+import { clusterDirectory, ClusterRegister } from '../cluster/cluster-register.ts';
 import { clustersIn, SECRET_FILES } from './data-layout.ts';
 
 const FORMAT = 'berth-hub-backup/1';

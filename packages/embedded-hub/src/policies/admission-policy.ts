@@ -1,7 +1,6 @@
 import type { AdmissionCompilation, CompiledVariable } from '@berth/kube-cel/admission-cel';
 import { compileAdmission, compileVariables } from '@berth/kube-cel/admission-cel';
-import type { JsonObject } from '../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
+import { isObject, type JsonObject, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import {
   type MatchConstraints,
   readMatchConstraints,

@@ -18,8 +18,7 @@ import type { AdmissionNotes, SelectionSources } from '../webhooks/admission/web
 import { StatusError } from '../wire/status-error.ts';
 import { forbidden } from '../wire/status-errors.ts';
 import type { AdmissionPolicy, PolicyBinding, ParamKind, ParamRef } from './admission-policy.ts';
-import type { Denial, PolicyVerdict } from './evaluate-policy.ts';
-import { evaluatePolicy } from './evaluate-policy.ts';
+import { type Denial, evaluatePolicy, type PolicyVerdict } from './evaluate-policy.ts';
 import type { BoundPolicy, PolicySet } from './policy-set.ts';
 
 /* Source: apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`. */

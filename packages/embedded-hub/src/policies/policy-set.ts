@@ -4,8 +4,7 @@ import type { Scheme } from '../scheme/scheme.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { mayMatchResource } from '../webhooks/admission/match-constraints.ts';
 import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
-import type { AdmissionPolicy, PolicyBinding } from './admission-policy.ts';
-import { readBinding, readPolicy } from './admission-policy.ts';
+import { type AdmissionPolicy, type PolicyBinding, readBinding, readPolicy } from './admission-policy.ts';
 
 /** A policy that is bound, with its bindings by name. */
 export interface BoundPolicy {

@@ -2,9 +2,12 @@ import type { Requirement } from '@berth/kube/model/selector/label-selector-requ
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { isTrueParameter } from '@berth/kube/request-info';
 import { badRequest, invalid, resourceVersionTooLarge } from '../wire/status-errors.ts';
-import type { FieldRequirement } from './field-selector.ts';
-import { checkFieldSelector, parseFieldSelector } from './field-selector.ts';
-import { parseLabelSelector } from './label-selector.ts';
+import {
+  checkFieldSelector,
+  type FieldRequirement,
+  parseFieldSelector,
+  parseLabelSelector,
+} from './selectors.ts';
 
 /** The query of a list, watch or deletecollection, checked. */
 export interface ListOptions {

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../schema/resource-definition.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
+import { apiVersionOf, type ResourceRef } from '../schema/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { partialMetadata } from '../table/table.ts';

@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResourceRequest } from '@berth/kube/request-info';
-import type { ResponseForm } from '../wire/negotiate.ts';
-import { negotiateForm } from '../wire/negotiate.ts';
+import { decodeBody, type DecodedBody } from '../body/decode-body.ts';
+import { boundedWork } from '../wire/status-errors.ts';
+import { negotiateForm, type ResponseForm } from '../wire/negotiate.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -34,4 +36,22 @@ export interface ResourceContext extends RequestContext {
 
 export function negotiatedForm(context: RequestContext): ResponseForm {
   return negotiateForm(context.accept);
+}
+
+/** After decoding a larger body, other requests run before the write. */
+const LARGE_BODY_BYTES = 256 * 1024;
+
+/**
+ * Decodes the body of a request within a budget of its own.
+ * @param type media type; '' means JSON
+ * @throws StatusError 400, 413 or 415
+ */
+export async function decodeWithinBudget(
+  bytes: Uint8Array,
+  type: string,
+  expect?: { readonly kind: string },
+): Promise<DecodedBody> {
+  const decoded = boundedWork(() => decodeBody(bytes, type, expect));
+  if (bytes.length > LARGE_BODY_BYTES) await nextTurn();
+  return decoded;
 }

@@ -4,8 +4,7 @@ import type { ResourceRef } from '../schema/resource-definition.ts';
 import { toVersion, awaitsConversion } from '../scheme/to-version.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import { COMMON_FIELDS, matchesFields, selectedName } from './field-selector.ts';
-import { matchesLabels } from './label-selector.ts';
+import { COMMON_FIELDS, matchesFields, matchesLabels, selectedName } from './selectors.ts';
 import type { ListOptions } from './list-options.ts';
 import type { RequestContext } from './request-context.ts';
 

@@ -1,9 +1,6 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { deepEqual, textAt } from '../json/json-value.ts';
-import type { PolicySources } from '../policies/policy-admission.ts';
-import { validateByPolicies } from '../policies/policy-admission.ts';
-import type { Cluster } from '../request/cluster.ts';
-import { metadataOf } from '../request/cluster.ts';
+import { deepEqual, type JsonObject, textAt } from '../json/json-value.ts';
+import { type PolicySources, validateByPolicies } from '../policies/policy-admission.ts';
+import { type Cluster, metadataOf } from '../request/cluster.ts';
 import type { WriteOptions } from '../request/write-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { AdmissionAttributes, Operation } from '../webhooks/admission/admission-attributes.ts';

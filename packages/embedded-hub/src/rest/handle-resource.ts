@@ -5,17 +5,21 @@ import { storageKeyOf, metadataOf } from '../request/cluster.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
 import { convertForResponse, prepareForSelectors } from '../request/select-objects.ts';
 import { entryJson, objectsInVersion, objectJson, includeObjectOf } from '../request/representation.ts';
-import { decodeWithinBudget } from '../request/request-body.ts';
-import { type ResourceContext, negotiatedForm, type RequestContext } from '../request/request-context.ts';
+import {
+  decodeWithinBudget,
+  negotiatedForm,
+  type RequestContext,
+  type ResourceContext,
+} from '../request/request-context.ts';
 import { parseWriteOptions, parseDeleteOptions } from '../request/write-options.ts';
 import { type ResourceRef, apiVersionOf } from '../schema/resource-definition.ts';
 import { toVersion, awaitsConversion } from '../scheme/to-version.ts';
 import { renderTable, partialMetadata } from '../table/table.ts';
 import { watchObjects } from '../watch/watch-objects.ts';
 import { type ApiResponse, jsonResponse, warningHeaders } from '../wire/api-response.ts';
-import { boundedWork } from '../wire/bounded-work.ts';
 import { StatusError } from '../wire/status-error.ts';
 import {
+  boundedWork,
   methodNotAllowed,
   noSuchResource,
   notFound,

@@ -1,13 +1,11 @@
 import { lowerBound } from '@berth/runtime/lists/lower-bound';
-import type { ApiResponse } from '../wire/api-response.ts';
-import { jsonResponse } from '../wire/api-response.ts';
+import { type ApiResponse, jsonResponse } from '../wire/api-response.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../schema/resource-definition.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
+import { apiVersionOf, type ResourceRef } from '../schema/resource-definition.ts';
 import { StatusError } from '../wire/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { renderTable, partialMetadataList } from '../table/table.ts';
-import { boundedWork } from '../wire/bounded-work.ts';
+import { boundedWork } from '../wire/status-errors.ts';
 import { chargeWork } from '../json/work-budget.ts';
 import type { Cluster } from '../request/cluster.ts';
 import {
@@ -24,8 +22,7 @@ import {
   encodeContinue,
 } from '../request/list-options.ts';
 import { entryJson, objectsInVersion, includeObjectOf } from '../request/representation.ts';
-import type { ResourceContext } from '../request/request-context.ts';
-import { negotiatedForm } from '../request/request-context.ts';
+import { negotiatedForm, type ResourceContext } from '../request/request-context.ts';
 
 /** Longer lists are streamed in chunks, and other requests run between the chunks. */
 const OBJECTS_IN_ONE_BODY = 250;

@@ -4,12 +4,10 @@ import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
 import { StatusError } from '../wire/status-error.ts';
 import type { EventListener } from '../store/subscriptions.ts';
 import type { UserInfo } from '../wire/user-info.ts';
-import type { Cluster } from '../request/cluster.ts';
-import { storageKeyOf } from '../request/cluster.ts';
+import { type Cluster, storageKeyOf } from '../request/cluster.ts';
 import type { DeleteOptions } from '../request/write-options.ts';
 import { ObjectDeleter } from './object-deleter.ts';
-import type { WriteResult, WriteTarget } from './object-writer.ts';
-import { ObjectWriter } from './object-writer.ts';
+import { ObjectWriter, type WriteResult, type WriteTarget } from './object-writer.ts';
 import { WebhookResponses } from './webhook-responses.ts';
 
 /** Names a resource, as controllers declare it. */

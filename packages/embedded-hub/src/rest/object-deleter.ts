@@ -1,6 +1,5 @@
 import { type JsonObject, getOwn, listAt, textAt, objectAt } from '../json/json-value.ts';
-import type { Cluster } from '../request/cluster.ts';
-import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
+import { type Cluster, metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import type { DeleteOptions, Propagation } from '../request/write-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storedRef, toVersion } from '../scheme/to-version.ts';

@@ -5,17 +5,20 @@ import { type JsonObject, getOwn, isObject, listAt, objectAt, textAt } from '../
 import { type Cluster, metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import type { WriteOptions } from '../request/write-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { cacheConversion } from '../scheme/conversion-cache.ts';
-import { markCurrent } from '../scheme/current-shape.ts';
-import { awaitsConversion, storageRef, toVersion } from '../scheme/to-version.ts';
+import {
+  awaitsConversion,
+  cacheConversion,
+  markCurrent,
+  storageRef,
+  toVersion,
+} from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { withResourceVersionOf } from '../webhooks/conversions.ts';
 import { alreadyExists, notFound, forbidden } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import { prepareApply } from '../write/prepare-apply.ts';
 import { prepareCreate } from '../write/prepare-create.ts';
-import type { PatchType } from '../write/prepare-patch.ts';
-import { preparePatch } from '../write/prepare-patch.ts';
+import { type PatchType, preparePatch } from '../write/prepare-patch.ts';
 import { prepareUpdate } from '../write/prepare-update.ts';
 import type { PreparedWrite, WriteRequest } from '../write/write-request.ts';
 import { dynamicAdmission } from './dynamic-write.ts';

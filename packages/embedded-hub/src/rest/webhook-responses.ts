@@ -1,11 +1,8 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { JsonObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../schema/resource-definition.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
-import { ConversionNeeded, cacheConversion } from '../scheme/conversion-cache.ts';
-import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
-import type { Conversions } from '../webhooks/conversions.ts';
-import { withoutResourceVersion, withResourceVersionOf } from '../webhooks/conversions.ts';
+import { apiVersionOf, type ResourceRef } from '../schema/resource-definition.ts';
+import { awaitsConversion, cacheConversion, ConversionNeeded, toVersion } from '../scheme/to-version.ts';
+import { type Conversions, withoutResourceVersion, withResourceVersionOf } from '../webhooks/conversions.ts';
 import type { ReviewOutcome } from '../webhooks/admission/admission-review.ts';
 import {
   ReviewsNeeded,
@@ -15,8 +12,7 @@ import {
 import type { WebhookKind } from '../webhooks/admission/webhook-configurations.ts';
 import type { WebhookClients } from '../webhooks/webhook-clients.ts';
 import type { Cluster } from '../request/cluster.ts';
-import { boundedWork } from '../wire/bounded-work.ts';
-import { requestDeadlineExceeded } from '../wire/status-errors.ts';
+import { boundedWork, requestDeadlineExceeded } from '../wire/status-errors.ts';
 
 /**
  * The time limit of a write in kube-apiserver. Source: apiserver `pkg/endpoints/handlers/rest.go`,

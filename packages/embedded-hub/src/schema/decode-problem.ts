@@ -1,7 +1,6 @@
 import { parseQuantity } from '@berth/kube/model/quantity';
 import { parseRfc3339 } from '@berth/kube/model/rfc3339';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject } from '../json/json-value.ts';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import { quotedValue } from './text/quoted-value.ts';

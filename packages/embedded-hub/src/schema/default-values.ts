@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { deepClone, isObject, setOwn } from '../json/json-value.ts';
+import { deepClone, isObject, type JsonObject, type JsonValue, setOwn } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 

@@ -1,4 +1,4 @@
-import { cutText } from '../wire/cut-text.ts';
+import { cutText } from '../wire/status-error.ts';
 
 /** Keys and paths come from the object, so both are cut to a length that fits into a message. */
 const MAX_KEY_LENGTH = 256;

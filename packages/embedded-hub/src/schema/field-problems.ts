@@ -1,8 +1,7 @@
 import type { JsonValue } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { chargeWork } from '../json/work-budget.ts';
-import type { FieldPath } from './field-path.ts';
-import { pathText } from './field-path.ts';
+import { type FieldPath, pathText } from './field-path.ts';
 import { quotedValue } from './text/quoted-value.ts';
 
 /** Allowed values that a message lists; an enumeration may have thousands. */

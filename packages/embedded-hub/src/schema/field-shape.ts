@@ -6,8 +6,7 @@ import {
   setOwn,
   canonicalJson,
 } from '../json/json-value.ts';
-import type { Schema } from './schema.ts';
-import { ANY_VALUE } from './schema.ts';
+import { ANY_VALUE, type Schema } from './schema.ts';
 import { chargeWork } from '../json/work-budget.ts';
 
 /** Rendering a key costs more than comparing a value. */

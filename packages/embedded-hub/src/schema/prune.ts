@@ -1,9 +1,7 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, setOwn } from '../json/json-value.ts';
+import { isObject, type JsonObject, type JsonValue, setOwn } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
-import type { FieldPath } from './field-path.ts';
-import { child, pathText } from './field-path.ts';
+import { child, type FieldPath, pathText } from './field-path.ts';
 
 /** Maximum number of reported unknown fields; further ones are removed silently. */
 const MAX_REPORTED = 100;

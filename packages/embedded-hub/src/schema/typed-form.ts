@@ -1,7 +1,6 @@
 import { formatQuantity, parseQuantity } from '@berth/kube/model/quantity';
 import { formatMicroTime, formatRfc3339, parseRfc3339 } from '@berth/kube/model/rfc3339';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { deepClone, isObject, setOwn } from '../json/json-value.ts';
+import { deepClone, isObject, type JsonObject, type JsonValue, setOwn } from '../json/json-value.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { GoFieldFlags, Schema } from './schema.ts';
 

@@ -11,8 +11,7 @@ import { objectMetaSchema } from './compile-schema.ts';
 import type { Schema } from '../schema/schema.ts';
 import { decodeProblem } from '../schema/decode-problem.ts';
 import { mapEmbedded } from '../schema/embedded-resources.ts';
-import type { FieldPath } from '../schema/field-path.ts';
-import { child, pathText } from '../schema/field-path.ts';
+import { child, type FieldPath, pathText } from '../schema/field-path.ts';
 
 /** Reports why a body cannot be read; does not return. */
 export type RefuseBody = (problem: string) => never;

@@ -1,7 +1,7 @@
 import type { CelProgram } from '@berth/kube-cel/compile-cel';
 import type { CelCallNode, CelNode } from '@berth/kube-cel/syntax/cel-node';
 import { parseCel } from '@berth/kube-cel/syntax/parse-cel';
-import { compileValidation } from '@berth/kube-cel/validation-cel';
+import { compileValidation } from '@berth/kube-cel/kubernetes-environment';
 import { celProblemText, type CelProblem, celProblem } from '@berth/kube-cel/value/cel-problem';
 import {
   type JsonObject,

@@ -1,20 +1,26 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import { InputError } from '@berth/runtime/errors';
 import {
-  type JsonObject,
+  appendAll,
   getOwn,
-  type JsonValue,
   isObject,
+  type JsonObject,
+  type JsonValue,
   listAt,
   objectAt,
   textAt,
-  appendAll,
 } from '../json/json-value.ts';
-import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
-import { errorWithoutReason } from '../wire/status-errors.ts';
+import { applyDefaults } from '../schema/default-values.ts';
+import { prune } from '../schema/prune.ts';
+import {
+  apiVersionOf,
+  type ResourceDefinition,
+  type ResourceRef,
+  type ResourceVersion,
+} from '../schema/resource-definition.ts';
+import type { Schema } from '../schema/schema.ts';
 import { typedForm } from '../schema/typed-form.ts';
-import { cachedConversion, ConversionNeeded, cacheConversion } from './conversion-cache.ts';
-import { currentShape, pruneAndDefault, prunedTo } from './current-shape.ts';
+import { errorWithoutReason } from '../wire/status-errors.ts';
 
 /**
  * Converts a stored object to the version `ref`. Versions of custom resources differ in apiVersion
@@ -198,4 +204,92 @@ function withAnnotation(object: JsonObject, text: string | undefined): JsonObjec
   if (text !== undefined) annotations[METRICS_ANNOTATION] = text;
   const { annotations: _annotations, ...rest } = metadata;
   return { ...object, metadata: Object.keys(annotations).length === 0 ? rest : { ...rest, annotations } };
+}
+
+/**
+ * A cache of objects that conversion webhooks converted. The pipeline that reads, selects and
+ * writes objects is synchronous; a webhook is not. The pipeline looks up converted objects here. If
+ * one is missing it throws ConversionNeeded; the request then calls the webhook and runs its
+ * synchronous part again. The run that succeeds reads the live object and stores the new one
+ * without interruption. Rejected: promises in the write pipeline, since another write could then
+ * run between any two steps.
+ */
+
+/**
+ * By object identity, since stored objects never change. A changed definition has new version
+ * objects, so its webhook is called again.
+ */
+const known = new WeakMap<JsonObject, Map<ResourceVersion, JsonObject>>();
+
+/**
+ * Thrown when the synchronous part of a request needs an object in another version. The caller that
+ * can wait for the webhook catches it.
+ */
+export class ConversionNeeded extends Error {
+  readonly object: JsonObject;
+  readonly ref: ResourceRef;
+
+  /** @param object in the shape of its own version */
+  constructor(object: JsonObject, ref: ResourceRef) {
+    super('a conversion is needed');
+    this.object = object;
+    this.ref = ref;
+  }
+}
+
+function cachedConversion(object: JsonObject, version: ResourceVersion): JsonObject | undefined {
+  return known.get(object)?.get(version);
+}
+
+export function cacheConversion(object: JsonObject, version: ResourceVersion, converted: JsonObject): void {
+  const versions = known.get(object);
+  if (versions === undefined) known.set(object, new Map([[version, converted]]));
+  else versions.set(version, converted);
+}
+
+/**
+ * A custom resource is stored in the shape that its definition had when it was written. A read
+ * returns it in the shape of the current definition: without removed fields, with defaults that
+ * were added since. The stored object stays unchanged, so a definition that is changed by mistake
+ * and changed back loses no data. Each object is processed once per version of its definition.
+ */
+const lastShapes = new WeakMap<
+  JsonObject,
+  { readonly schema: Schema; readonly shaped: JsonObject } | Schema
+>();
+
+/**
+ * A stored custom resource in the shape of its current definition; the same object if nothing
+ * differs.
+ */
+export function currentShape(object: JsonObject, definition: ResourceDefinition): JsonObject {
+  const schema = versionOf(object, definition)?.schema;
+  if (schema === undefined) return object;
+  const before = lastShapes.get(object);
+  if (before === schema) return object;
+  if (before !== undefined && 'shaped' in before && before.schema === schema) return before.shaped;
+  const shaped = pruneAndDefault(schema, object);
+  lastShapes.set(object, shaped === object ? schema : { schema, shaped });
+  return shaped;
+}
+
+/** Marks an object as written under this schema, so that reads need not process it. */
+export function markCurrent(object: JsonObject, version: ResourceVersion): void {
+  lastShapes.set(object, version.schema);
+}
+
+/** The object without unknown fields, and with defaults. */
+function pruneAndDefault(schema: Schema, object: JsonObject): JsonObject {
+  return applyDefaults(schema, prunedTo(schema, object)) as JsonObject;
+}
+
+/** The object without unknown fields. */
+export function prunedTo(schema: Schema, object: JsonObject): JsonObject {
+  return prune(schema, object, []) as JsonObject;
+}
+
+/** The version that an object was stored in; the storage version if that one was removed. */
+function versionOf(object: JsonObject, { versions }: ResourceDefinition): ResourceVersion | undefined {
+  const { version: name } = groupVersionOf(textAt(object, 'apiVersion'));
+  return versions.find((version) => version.name === name) ?? versions.find(({ storage }) => storage);
 }

@@ -1,16 +1,18 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import { lowerBound } from '@berth/runtime/lists/lower-bound';
 import type { JsonObject } from '../json/json-value.ts';
-import type { LogIdentity } from '../log/append-log.ts';
-import { AppendLog } from '../log/append-log.ts';
+import { AppendLog, type LogIdentity } from '../log/append-log.ts';
 import type { RecoveredObject } from '../log/recovery.ts';
 import type { SnapshotObject } from '../log/snapshot-file.ts';
 import { objectTooLarge } from '../wire/status-errors.ts';
-import type { StoreEvent } from './event-ring.ts';
-import { EventRing } from './event-ring.ts';
 import { type StorageKey, StoredObject, stampVersion } from './stored-object.ts';
-import type { EventListener, SubscriptionScope } from './subscriptions.ts';
-import { Subscriptions } from './subscriptions.ts';
+import {
+  type EventListener,
+  EventRing,
+  type StoreEvent,
+  Subscriptions,
+  type SubscriptionScope,
+} from './subscriptions.ts';
 
 const RING_EVENTS = 2_500;
 

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { isObject, type JsonObject, type JsonValue, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ObjectFacts } from '../log/log-record.ts';
 
 /** Key of an object in the store: a table, a namespace ('' for cluster-scoped kinds) and a name. */

@@ -1,5 +1,4 @@
-import type { AdmissionNames } from '@berth/kube-cel/admission-cel';
-import { compileAdmission, variablesAfter } from '@berth/kube-cel/admission-cel';
+import { type AdmissionNames, compileAdmission, variablesAfter } from '@berth/kube-cel/admission-cel';
 import { DYN } from '@berth/kube-cel/value/cel-type';
 import {
   dns1035Label,

@@ -1,6 +1,5 @@
 import { dns1035Label, dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../json/json-value.ts';
-import { numberAt, objectAt, textAt } from '../json/json-value.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 
 /** Source: kube-aggregator, pkg/apis/apiregistration/validation (ValidateAPIService). */

@@ -1,7 +1,5 @@
-import type { NameRule } from '@berth/kube/model/selector/name-rules';
-import { dnsLabel, dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../json/json-value.ts';
-import { listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
+import { dnsLabel, dnsSubdomain, type NameRule, pathSegment } from '@berth/kube/model/selector/name-rules';
+import { type JsonObject, listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 
 const USAGES = [

@@ -1,6 +1,5 @@
 import { utf8LengthBytes } from '@berth/runtime/text/utf8';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
+import { deepEqual, getOwn, type JsonObject, type JsonValue, objectAt, textAt } from '../json/json-value.ts';
 import { configKey, type FieldReporter, type KindRules } from './values/field-reporter.ts';
 
 const LIMIT_BYTES = 1024 * 1024;

@@ -1,9 +1,8 @@
 import { labelValue, qualifiedName } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../json/json-value.ts';
-import { objectAt, textAt, textsAt } from '../json/json-value.ts';
+import { type JsonObject, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { checkLegacyCidr, parseLegacyCidr } from './values/ip-rules.ts';
 import type { FieldReporter, KindRules } from './values/field-reporter.ts';
-import { TAINT_EFFECTS } from './pod/scheduling.ts';
+import { TAINT_EFFECTS } from './pod/affinity.ts';
 import { checkResourceQuantity, eachQuantity } from './values/quantity-rules.ts';
 
 /** Source: pkg/apis/core/validation (ValidateNode, ValidateNodeUpdate). */

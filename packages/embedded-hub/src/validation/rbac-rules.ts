@@ -1,6 +1,5 @@
 import { dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../json/json-value.ts';
-import { deepEqual, getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { deepEqual, getOwn, type JsonObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkSelector, isCompilable } from './values/metadata-rules.ts';
 

@@ -1,6 +1,5 @@
 import { dnsSubdomain, qualifiedName } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
+import { getOwn, type JsonObject, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import { groupResource } from '@berth/kube/model/kinds';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { checkLegacyIp, parseLegacyIp } from './values/ip-rules.ts';

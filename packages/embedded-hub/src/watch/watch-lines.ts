@@ -1,10 +1,9 @@
 import type { ResponseForm } from '../wire/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { entryJson, type IncludeObject } from '../request/representation.ts';
-import type { ResourceRef } from '../schema/resource-definition.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
+import { apiVersionOf, type ResourceRef } from '../schema/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';
-import type { StoreEvent } from '../store/event-ring.ts';
+import type { StoreEvent } from '../store/subscriptions.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { renderTable } from '../table/table.ts';
 

@@ -3,9 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText } from '@berth/runtime/errors';
 import type { Cluster } from '../request/cluster.ts';
-import { selectedName } from '../request/field-selector.ts';
-import type { ListOptions } from '../request/list-options.ts';
-import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
+import { selectedName } from '../request/selectors.ts';
+import { checkNotFuture, type ListOptions, parseListOptions } from '../request/list-options.ts';
 import {
   dependsOnVersion,
   selectorOf,
@@ -13,14 +12,11 @@ import {
   prepareForSelectors,
 } from '../request/select-objects.ts';
 import { includeObjectOf } from '../request/representation.ts';
-import type { ResourceContext } from '../request/request-context.ts';
-import { negotiatedForm } from '../request/request-context.ts';
-import type { ResourceRef } from '../schema/resource-definition.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
-import type { StoreEvent } from '../store/event-ring.ts';
+import { negotiatedForm, type ResourceContext } from '../request/request-context.ts';
+import { apiVersionOf, type ResourceRef } from '../schema/resource-definition.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import type { SubscriptionScope } from '../store/subscriptions.ts';
+import type { StoreEvent, SubscriptionScope } from '../store/subscriptions.ts';
 import type { ApiResponse, StreamSink } from '../wire/api-response.ts';
 import { StatusError } from '../wire/status-error.ts';
 import { expired, internalError } from '../wire/status-errors.ts';

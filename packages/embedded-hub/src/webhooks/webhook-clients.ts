@@ -4,7 +4,7 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import { jsonShape } from '../body/json-shape.ts';
 import { type JsonObject, type JsonValue, isObject, textAt, listAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import { cutText } from '../wire/cut-text.ts';
+import { cutText } from '../wire/status-error.ts';
 import type { WebhookClientConfig } from '../wire/webhook-client-config.ts';
 import { connectionProblem, statusProblem, WebhookError } from './webhook-error.ts';
 

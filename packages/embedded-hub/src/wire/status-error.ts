@@ -1,7 +1,5 @@
 import { BerthError } from '@berth/runtime/errors';
-import type { JsonObject } from '../json/json-value.ts';
-import { setOwn } from '../json/json-value.ts';
-import { cutText } from './cut-text.ts';
+import { type JsonObject, setOwn } from '../json/json-value.ts';
 
 /**
  * Limits the size of every error response, because messages quote the request, and a small body can
@@ -103,4 +101,18 @@ function causesToJson(causes: readonly StatusCause[]): JsonObject[] {
   const missing = causes.length - kept.length;
   if (missing > 0) kept.push({ message: `...(${String(missing)} more causes)` });
   return kept;
+}
+
+/**
+ * The text, or its beginning and the number of omitted characters. Never ends in half of a
+ * surrogate pair.
+ */
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const end = isHighSurrogate(text.charCodeAt(maxLength - 1)) ? maxLength - 1 : maxLength;
+  return `${text.slice(0, end)}...(${String(text.length - end)} more characters)`;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }

@@ -1,7 +1,6 @@
 import { groupResource } from '@berth/kube/model/kinds';
-import { cutText } from './cut-text.ts';
-import type { StatusCause, StatusDetails } from './status-error.ts';
-import { StatusError } from './status-error.ts';
+import { withinWorkBudget, WorkExceededError } from '../json/work-budget.ts';
+import { cutText, type StatusCause, type StatusDetails, StatusError } from './status-error.ts';
 
 /** A resource as a Status names it, with the plural in `details.kind`. */
 export interface ResourceName {
@@ -99,7 +98,7 @@ export const objectTooLarge = (limit: number): StatusError =>
   tooLarge(`the object would have more than ${String(limit)} characters as JSON`);
 
 /** The size of the request is valid, but processing it would block other requests for too long. */
-export const requestTooExpensive = (): StatusError =>
+const requestTooExpensive = (): StatusError =>
   tooLarge(
     'it takes more processing than one request may use; send fewer values, operations or rules at a time',
   );
@@ -185,3 +184,15 @@ export const resourceVersionTooLarge = (wanted: string, current: string): Status
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });
+
+/**
+ * Runs the synchronous part of a request with limited work.
+ * @throws StatusError 413 besides what `run` throws
+ */
+export function boundedWork<T>(run: () => T): T {
+  try {
+    return withinWorkBudget(run);
+  } catch (error) {
+    throw error instanceof WorkExceededError ? requestTooExpensive() : error;
+  }
+}

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { numberAt, objectAt, textAt } from '../json/json-value.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from '../json/json-value.ts';
 
 /** Address and CA of a webhook: the `clientConfig` of a webhook configuration or a CRD. */
 export interface WebhookClientConfig {

@@ -1,19 +1,32 @@
+import {
+  getOwn,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  objectAt,
+  setOwn,
+  textAt,
+  withoutKey,
+} from '../json/json-value.ts';
+import { decodeProblem } from '../schema/decode-problem.ts';
+import { applyDefaults } from '../schema/default-values.ts';
+import { invalidValue } from '../schema/field-problems.ts';
+import { prune } from '../schema/prune.ts';
+import { apiVersionOf, type ResourceRef } from '../schema/resource-definition.ts';
+import type { Schema } from '../schema/schema.ts';
+import { quotedValue } from '../schema/text/quoted-value.ts';
+import {
+  type EmptyContainers,
+  markTypedForm,
+  typedFields,
+  typedForm,
+  withRequiredFields,
+} from '../schema/typed-form.ts';
 import { typeName } from '../schema/validate-value.ts';
 import { coerceObjects } from '../scheme/coerce-objects.ts';
-import { decodeProblem } from '../schema/decode-problem.ts';
-import { prune } from '../schema/prune.ts';
-import { applyDefaults } from '../schema/default-values.ts';
-import type { EmptyContainers } from '../schema/typed-form.ts';
-import { withRequiredFields, typedFields } from '../schema/typed-form.ts';
-import { invalidValue } from '../schema/field-problems.ts';
-import { quotedValue } from '../schema/text/quoted-value.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, objectAt, setOwn, textAt } from '../json/json-value.ts';
-import { apiVersionOf } from '../schema/resource-definition.ts';
-import type { Schema } from '../schema/schema.ts';
 import type { StatusError } from '../wire/status-error.ts';
 import { badRequest, invalid } from '../wire/status-errors.ts';
-import { type ChangedPart, changedPart } from './changed-part.ts';
+import { type ChangedPart, changedPart } from './validate-object.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** How problems are reported, which differs between patches and complete objects. */
@@ -170,4 +183,41 @@ export function withoutEmptyFields(metadata: JsonObject): JsonObject {
     setOwn(result, key, value);
   }
   return result;
+}
+
+/**
+ * A stored object for a write, with all zero values: an earlier version of the hub may have stored
+ * it with fewer.
+ */
+export function liveObject({ definition, version }: ResourceRef, stored: JsonObject): JsonObject {
+  return definition.builtIn ? typedForm(version.schema, stored) : stored;
+}
+
+/** The object without the empty lists and maps that were sent, which are not stored. */
+export function toStoredForm({ version }: ResourceRef, { object, hasEmptyContainers }: Incoming): JsonObject {
+  return hasEmptyContainers ? typedForm(version.schema, object) : object;
+}
+
+/**
+ * Updates field ownership, which is computed on the stored form, of an object that may still have
+ * empty lists and maps.
+ */
+export function withTrackedFields(
+  ref: ResourceRef,
+  incoming: Incoming,
+  track: (object: JsonObject) => JsonObject,
+): JsonObject {
+  if (!incoming.hasEmptyContainers) return track(incoming.object);
+  const owned = typedForm(ref.version.schema, incoming.object, { keep: 'written', found: false });
+  const managed = getOwn(objectAt(track(owned), 'metadata') ?? {}, 'managedFields');
+  const metadata = withoutKey(objectAt(incoming.object, 'metadata') ?? {}, 'managedFields');
+  return {
+    ...incoming.object,
+    metadata: managed === undefined ? metadata : { ...metadata, managedFields: managed },
+  };
+}
+
+/** Marks an object that is about to be stored as having the form of its kind. */
+export function markWritten({ definition }: ResourceRef, object: JsonObject): void {
+  if (definition.builtIn) markTypedForm(object);
 }

@@ -3,18 +3,15 @@ import { withoutManagedFields } from '../apply/managed-fields.ts';
 import { serverSideApply } from '../apply/server-side-apply.ts';
 import { coerceObjects } from '../scheme/coerce-objects.ts';
 import { decodeProblem } from '../schema/decode-problem.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { deepEqual, isObject, objectAt, textAt, withoutKey } from '../json/json-value.ts';
+import { deepEqual, isObject, type JsonObject, objectAt, textAt, withoutKey } from '../json/json-value.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import { badRequest, conflict, invalid } from '../wire/status-errors.ts';
-import { liveObject } from './live-object.ts';
-import type { Incoming } from './incoming.ts';
-import { toTypedIncoming } from './incoming.ts';
+import { type Incoming, liveObject, toTypedIncoming } from './incoming.ts';
 import { finishCreate, ownershipRequest } from './prepare-create.ts';
 import { finishUpdate } from './prepare-update.ts';
 import { checkPreconditions } from './server-metadata.ts';
 import type { DecodedBody } from '../body/decode-body.ts';
-import { changedPart } from './changed-part.ts';
+import { changedPart } from './validate-object.ts';
 import type { PreparedWrite, WriteRequest } from './write-request.ts';
 
 export interface ApplyOptions {

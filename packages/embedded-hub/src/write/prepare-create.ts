@@ -12,13 +12,18 @@ import { badRequest } from '../wire/status-errors.ts';
 import type { OwnershipRequest } from '../apply/ownership.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import { withRequiredFields } from '../schema/typed-form.ts';
-import type { Incoming } from './incoming.ts';
-import { prepareIncoming, toTypedIncoming, withoutEmptyFields } from './incoming.ts';
-import { markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
+import {
+  type Incoming,
+  markWritten,
+  prepareIncoming,
+  toStoredForm,
+  toTypedIncoming,
+  withoutEmptyFields,
+  withTrackedFields,
+} from './incoming.ts';
 import { setServerMetadata } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
-import { validateObject } from './validate-object.ts';
-import { changedPart } from './changed-part.ts';
+import { changedPart, validateObject } from './validate-object.ts';
 import type { AdmissionWrite, DynamicStep, PreparedWrite, WriteRequest } from './write-request.ts';
 import type { DecodedBody } from '../body/decode-body.ts';
 

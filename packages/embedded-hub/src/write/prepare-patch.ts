@@ -1,10 +1,8 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
-import { applyMergePatch } from '../patch/merge-patch.ts';
-import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
+import { applyMergePatch, applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
 import { unknownBodyFormat } from '../wire/status-errors.ts';
-import { prepareIncoming } from './incoming.ts';
-import { liveObject } from './live-object.ts';
+import { liveObject, prepareIncoming } from './incoming.ts';
 import { finishScale, finishUpdate, makeUpdateTracker } from './prepare-update.ts';
 import { patchScale } from './scale.ts';
 import type { DecodedBody } from '../body/decode-body.ts';

@@ -10,9 +10,15 @@ import {
   appendAll,
 } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import type { Incoming } from './incoming.ts';
-import { prepareIncoming, withoutEmptyFields } from './incoming.ts';
-import { liveObject, markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
+import {
+  type Incoming,
+  liveObject,
+  markWritten,
+  prepareIncoming,
+  toStoredForm,
+  withoutEmptyFields,
+  withTrackedFields,
+} from './incoming.ts';
 import {
   validateAdmission,
   mutateAdmission,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BodyResponse } from '../../src/wire/api-response.ts';
 import { Discovery } from '../../src/discovery/serve-discovery.ts';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 
 const ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';

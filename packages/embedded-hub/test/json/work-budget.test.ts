@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/wire/status-error.ts';
-import { boundedWork } from '../../src/wire/bounded-work.ts';
+import { boundedWork } from '../../src/wire/status-errors.ts';
 import {
   chargeKeys,
   chargeText,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument, openApiIndex } from '../../src/openapi/openapi.ts';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../src/scheme/crd.ts';
 import type { OpenApiPaths, OpenApiSchemas } from './open-api-document.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.ts';
 import { applyJsonPatch } from '../../src/patch/json-patch.ts';
-import { applyMergePatch } from '../../src/patch/merge-patch.ts';
-import { applyStrategicMergePatch } from '../../src/patch/strategic-merge-patch.ts';
+import { applyMergePatch, applyStrategicMergePatch } from '../../src/patch/strategic-merge-patch.ts';
 import { builtinSchema } from '../../src/scheme/builtin/builtin-schemas.ts';
 import { StatusError } from '../../src/wire/status-error.ts';
 

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { matchesFields, parseFieldSelector, selectedName } from '../../src/request/field-selector.ts';
-import { matchesLabels, parseLabelSelector } from '../../src/request/label-selector.ts';
+import {
+  matchesFields,
+  matchesLabels,
+  parseFieldSelector,
+  parseLabelSelector,
+  selectedName,
+} from '../../src/request/selectors.ts';
 
 const object = (labels: Record<string, string>) => ({ metadata: { name: 'n', labels } });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json/json-value.ts';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import { definitionFromCrd, establishedStatus, nameConflicts } from '../../src/scheme/crd.ts';
 

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ACCESS_GROUPS } from '@berth/ocm/definition/access-kinds';
 import { OCM_GROUPS, ocmSchema } from '@berth/ocm/definition/ocm-groups';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { ACCESS_GROUPS, OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import {
   type ResourceDefinition,

@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-explicit-any -- Tables are free-form JSON */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json/json-value.ts';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../src/scheme/crd.ts';
 import type { ResourceRef } from '../../src/schema/resource-definition.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json/json-value.ts';
 import type { ResourceRef } from '../../src/schema/resource-definition.ts';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
-import type { StoreEvent } from '../../src/store/event-ring.ts';
+import type { StoreEvent } from '../../src/store/subscriptions.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 import { StoredObject } from '../../src/store/stored-object.ts';
 import type { WatchView } from '../../src/watch/watch-lines.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { quotedValue } from '../../src/schema/text/quoted-value.ts';
-import { cutText } from '../../src/wire/cut-text.ts';
-import { StatusError } from '../../src/wire/status-error.ts';
+import { cutText, StatusError } from '../../src/wire/status-error.ts';
 import { invalid } from '../../src/wire/status-errors.ts';
 
 describe('cutText', () => {

@@ -2,17 +2,16 @@ import { decodeBody, type DecodedBody } from '../../src/body/decode-body.ts';
 import type { JsonObject } from '../../src/json/json-value.ts';
 import { objectAt, textAt } from '../../src/json/json-value.ts';
 import { definitionFromCrd } from '../../src/scheme/crd.ts';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import type { ResourceRef } from '../../src/schema/resource-definition.ts';
 import { StatusError } from '../../src/wire/status-error.ts';
-import { alreadyExists, noSuchResource, notFound } from '../../src/wire/status-errors.ts';
+import { alreadyExists, boundedWork, noSuchResource, notFound } from '../../src/wire/status-errors.ts';
 import type { PatchType } from '../../src/write/prepare-patch.ts';
 import { preparePatch } from '../../src/write/prepare-patch.ts';
 import { prepareApply } from '../../src/write/prepare-apply.ts';
 import { prepareCreate } from '../../src/write/prepare-create.ts';
 import { prepareUpdate } from '../../src/write/prepare-update.ts';
-import { boundedWork } from '../../src/wire/bounded-work.ts';
 import type { FieldValidation, PreparedWrite, WriteRequest } from '../../src/write/write-request.ts';
 
 export interface Answer {

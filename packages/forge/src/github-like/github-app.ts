@@ -1,5 +1,4 @@
-import { createPrivateKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { InputError } from '@berth/runtime/errors';
 import { forgeRequest } from '../request/forge-request.ts';

@@ -7,8 +7,7 @@ import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import type { ResponseFields } from '../request/response-fields.ts';
-import type { ForgeSetup, ForgeWebhook } from './forge-setup.ts';
-import { repositoryWebhooks, textsOf } from './repository-webhooks.ts';
+import { type ForgeSetup, type ForgeWebhook, repositoryWebhooks, textsOf } from './forge-setup.ts';
 
 const CLOUD_EVENTS = [
   'repo:push',

@@ -3,8 +3,14 @@ import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import type { ResponseFields } from '../request/response-fields.ts';
-import type { ForgeSetup, ForgeWebhook, IssuedToken, WantedToken } from './forge-setup.ts';
-import { repositoryWebhooks, textsOf } from './repository-webhooks.ts';
+import {
+  type ForgeSetup,
+  type ForgeWebhook,
+  type IssuedToken,
+  repositoryWebhooks,
+  textsOf,
+  type WantedToken,
+} from './forge-setup.ts';
 
 /** Gitea calls the event `pull_request_only` when it is asked for it, and `pull_request` when it lists it. */
 const GITEA_EVENTS = ['push', 'pull_request_only', 'pull_request_sync', 'pull_request_comment'];

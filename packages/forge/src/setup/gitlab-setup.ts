@@ -1,8 +1,7 @@
 import { GITLAB_DIALECT } from '../gitlab/gitlab-dialect.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
-import type { ForgeSetup } from './forge-setup.ts';
-import { repositoryWebhooks, textsOf } from './repository-webhooks.ts';
+import { type ForgeSetup, repositoryWebhooks, textsOf } from './forge-setup.ts';
 
 const EVENTS = ['push_events', 'merge_requests_events', 'note_events'] as const;
 const DEVELOPER = 30;

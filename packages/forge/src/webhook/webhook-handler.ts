@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '@berth/runtime/logger';
-import { OncePerPeriod } from '@berth/runtime/loop/once-per-period';
+import { OncePerPeriod } from '@berth/runtime/loop/rate-limiter';
 import { printable } from '@berth/runtime/text/printable';
 import { parseAzure } from '../azure-devops/azure-webhook.ts';
 import { parseBitbucket } from '../bitbucket/bitbucket-webhook.ts';
@@ -16,9 +16,13 @@ import {
 import { parseGitHubLike } from '../github-like/github-like-webhook.ts';
 import { parseGitLab } from '../gitlab/gitlab-webhook.ts';
 import { ResponseFields } from '../request/response-fields.ts';
-import { verifyWebhook, refusalOf } from './verify-webhook.ts';
-import type { WebhookSecrets } from './verify-webhook.ts';
-import { type NotUnderstood, webhookPayload } from './webhook-body.ts';
+import {
+  type NotUnderstood,
+  refusalOf,
+  verifyWebhook,
+  webhookPayload,
+  type WebhookSecrets,
+} from './verify-webhook.ts';
 
 export interface WebhookHandlerOptions {
   /** Requests for other providers get 404. */

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { importSPKI, jwtVerify } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
-import { postCommitStatus } from '../../src/commit-status.ts';
+import { postCommitStatus } from '../../src/forge-of-url.ts';
 import type { ForgeRepository } from '../../src/request/forge-repository.ts';
 import { GitHubApp } from '../../src/github-like/github-app.ts';
 import { startForge } from '../fakes/forge-server.ts';

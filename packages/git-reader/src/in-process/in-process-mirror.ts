@@ -6,11 +6,11 @@ import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import git, { type GitHttpResponse, type HttpClient } from 'isomorphic-git';
 import {
   clearMirror,
-  mirrorExists,
   DEFAULT_FETCH_TIMEOUT_MS,
+  lockMirrorDirectory,
+  mirrorExists,
   type MirrorOptions,
-} from '../mirror/mirror-files.ts';
-import { lockMirrorDirectory } from '../mirror/mirror-lock.ts';
+} from '../mirror/mirror-lock.ts';
 import { needsGitProgram } from '../program/git-program.ts';
 import { authorize, checkAuthMatchesUrl, NO_AUTH, reportRefusedAuth } from '../repository/git-auth.ts';
 import { resolveGitDir } from '../repository/git-dir.ts';

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import { childProcessGroups } from '@berth/runtime/processes/process-groups';
 import { gitFailure } from '../repository/git-failure.ts';

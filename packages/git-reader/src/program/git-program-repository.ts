@@ -34,8 +34,7 @@ import {
 } from '../repository/tree-listing.ts';
 import { CatFile } from './cat-file.ts';
 import { gitEnvironment } from './git-environment.ts';
-import { runGit, runGitOrThrow } from './run-git.ts';
-import type { GitResult } from './run-git.ts';
+import { type GitResult, runGit, runGitOrThrow } from './run-git.ts';
 
 export interface GitProgramOptions {
   /** The repository itself: a bare directory or a work tree's `.git`. */

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import { TransientError } from '@berth/runtime/errors';
-import type { BerthError } from '@berth/runtime/errors';
+import { type BerthError, TransientError } from '@berth/runtime/errors';
 import { childProcessGroups, killGroup } from '@berth/runtime/processes/process-groups';
 import { gitFailure } from '../repository/git-failure.ts';
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { InputError, errorText } from '@berth/runtime/errors';
-import type { BerthError } from '@berth/runtime/errors';
+import { type BerthError, errorText, InputError } from '@berth/runtime/errors';
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import type { GitUrl } from './git-url.ts';
 

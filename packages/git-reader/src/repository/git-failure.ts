@@ -1,5 +1,4 @@
-import { InputError, TransientError } from '@berth/runtime/errors';
-import type { BerthError } from '@berth/runtime/errors';
+import { type BerthError, InputError, TransientError } from '@berth/runtime/errors';
 import { PARTIAL_CLONE } from './incomplete-clone.ts';
 
 interface KnownFailure {

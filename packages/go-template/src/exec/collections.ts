@@ -1,9 +1,16 @@
 import { GoError } from '../value/go-error.ts';
 import type { GoMap } from '../value/go-map.ts';
-import type { Value } from '../value/go-type.ts';
-import { isInteger, isUnsigned, UINT8 } from '../value/go-type.ts';
-import { unwrap } from './truth.ts';
-import { zeroOf } from './validate.ts';
+import {
+  type Any,
+  type Complex,
+  type GoType,
+  isInteger,
+  isUnsigned,
+  REFLECT,
+  UINT8,
+  type Value,
+} from '../value/go-type.ts';
+import type { Run } from './run.ts';
 
 /** The built-in functions index and len (text/template/funcs.go). sprig has its own slice. */
 
@@ -83,4 +90,88 @@ export function callValue(name: string, given: Value | undefined): never {
   const value = unwrap(given);
   if (value === undefined) throw new GoError('call of nil');
   throw new GoError(`non-function ${name} of type ${value.type.name}`);
+}
+
+/**
+ * The truth of a value for `if`, `and`, `or` and `not`. False for no value, for zero, and for an
+ * empty value.
+ */
+export function isTrue(given: Value | undefined): boolean {
+  const value = unwrap(given);
+  if (value === undefined) return false;
+  if (isInteger(value) || isUnsigned(value)) return value.data !== 0n;
+  switch (value.type.kind) {
+    case 'bool':
+      return value.data as boolean;
+    case 'string':
+      return value.data !== '';
+    case 'float64':
+      return value.data !== 0;
+    case 'complex128': {
+      const { re, im } = value.data as Complex;
+      return re !== 0 || im !== 0;
+    }
+    case 'map':
+      return ((value.data as GoMap | null)?.size ?? 0) > 0;
+    case 'slice':
+      return ((value.data as readonly unknown[] | null)?.length ?? 0) > 0;
+    case 'struct':
+      return true;
+    default:
+      return value.data !== null;
+  }
+}
+
+/** The value in an interface; undefined for a nil interface (indirectInterface). */
+export function unwrap(value: Value | undefined): Value | undefined {
+  return value?.type.kind === 'interface' ? ((value as Value<Any>).data ?? undefined) : value;
+}
+
+function isAssignable(from: GoType, to: GoType): boolean {
+  return from === to || to.kind === 'interface' || from.name === to.name;
+}
+
+/** Checks that a value fits a parameter (validateType). An undefined type accepts any value. */
+export function validate(run: Run, value: Value | undefined, type: GoType | undefined): Value | undefined {
+  if (type === undefined) return value;
+  if (value === undefined) {
+    if (type === REFLECT) return undefined;
+    return canBeNil(type) ? zeroOf(type) : run.fail(`invalid value; expected ${type.name}`);
+  }
+  if (type === REFLECT || isAssignable(value.type, type)) return value;
+  const inside = value.type.kind === 'interface' ? ((value.data as Value | null) ?? value) : value;
+  if (isAssignable(inside.type, type)) return inside;
+  return run.fail(`wrong type for value; expected ${type.name}; got ${inside.type.name}`);
+}
+
+/** The zero value of a type (reflect.Zero). */
+export function zeroOf(type: GoType): Value {
+  return { type, data: zeroData(type) };
+}
+
+function zeroData(type: GoType): unknown {
+  switch (type.kind) {
+    case 'bool':
+      return false;
+    case 'int':
+    case 'int32':
+    case 'int64':
+    case 'uint8':
+    case 'uint32':
+    case 'uint64':
+      return 0n;
+    case 'float64':
+      return 0;
+    case 'string':
+      return '';
+    case 'complex128':
+      return { re: 0, im: 0 };
+    default:
+      return null;
+  }
+}
+
+/** Whether nil is a value of the type. */
+export function canBeNil(type: GoType): boolean {
+  return ['interface', 'map', 'ptr', 'slice', 'func'].includes(type.kind) || type.name === 'reflect.Value';
 }

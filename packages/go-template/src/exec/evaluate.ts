@@ -1,14 +1,14 @@
-import { nodeText } from '../parse/node-text.ts';
-import type {
-  ChainNode,
-  CommandNode,
-  FieldNode,
-  IdentifierNode,
-  Node,
-  Operand,
-  PipeNode,
-  VariableNode,
-  NumberNode,
+import {
+  type ChainNode,
+  type CommandNode,
+  type FieldNode,
+  type IdentifierNode,
+  type Node,
+  nodeText,
+  type NumberNode,
+  type Operand,
+  type PipeNode,
+  type VariableNode,
 } from '../parse/node.ts';
 import { quote } from '../text/quote.ts';
 import { GoError, Refusal } from '../value/go-error.ts';
@@ -26,10 +26,8 @@ import {
   toAny,
 } from '../value/go-type.ts';
 import { spend } from '../value/work.ts';
-import { callValue } from './collections.ts';
+import { callValue, canBeNil, isTrue, unwrap, validate, zeroOf } from './collections.ts';
 import type { Run } from './run.ts';
-import { isTrue, unwrap } from './truth.ts';
-import { validate, canBeNil, zeroOf } from './validate.ts';
 
 /**
  * The value that a command gets from the previous command in the pipeline (undefined: no value), or

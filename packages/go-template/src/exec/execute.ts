@@ -3,13 +3,11 @@ import { sprint } from '../fmt/sprintf.ts';
 import type { BranchNode, ListNode, StatementNode, TemplateNode } from '../parse/node.ts';
 import { quote } from '../text/quote.ts';
 import type { GoMap } from '../value/go-map.ts';
-import type { Value } from '../value/go-type.ts';
-import { INT, isInteger, isUnsigned, STRING } from '../value/go-type.ts';
+import { INT, isInteger, isUnsigned, STRING, type Value } from '../value/go-type.ts';
 import { checkLength, spend } from '../value/work.ts';
 import { evaluatePipe } from './evaluate.ts';
-import type { Program } from './run.ts';
-import { Run } from './run.ts';
-import { isTrue, unwrap } from './truth.ts';
+import { type Program, Run } from './run.ts';
+import { isTrue, unwrap } from './collections.ts';
 
 /**
  * How deep templates may call templates. Go stops at 100,000 and reports it. Only an endless

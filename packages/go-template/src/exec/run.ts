@@ -1,5 +1,4 @@
-import { nodeText } from '../parse/node-text.ts';
-import type { Node, Template } from '../parse/node.ts';
+import { type Node, nodeText, type Template } from '../parse/node.ts';
 import { quote } from '../text/quote.ts';
 import { GoError, Refusal } from '../value/go-error.ts';
 import type { FuncMap } from '../value/go-func.ts';

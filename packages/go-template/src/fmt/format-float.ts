@@ -1,5 +1,4 @@
-import type { Decimal } from './exact-decimal.ts';
-import { fixed, shortest, significant, toBinary } from './exact-decimal.ts';
+import { type Decimal, fixed, shortest, significant, toBinary } from './exact-decimal.ts';
 
 /**
  * strconv.FormatFloat for 64 bits.

@@ -1,6 +1,5 @@
 import { decodeRune } from '../text/bytes.ts';
-import type { Any } from '../value/go-type.ts';
-import { isInteger, isString, isUnsigned } from '../value/go-type.ts';
+import { type Any, isInteger, isString, isUnsigned } from '../value/go-type.ts';
 import { Printer, noFlags } from './printer.ts';
 
 /** fmt.Sprint: adds a space only between two arguments that are both not strings. */

@@ -1,7 +1,6 @@
 import { Refusal } from '../value/go-error.ts';
 import type { FuncMap, GoFunc } from '../value/go-func.ts';
-import type { GoType } from '../value/go-type.ts';
-import { INT, INTERFACE, STRING, UINT32 } from '../value/go-type.ts';
+import { type GoType, INT, INTERFACE, STRING, UINT32 } from '../value/go-type.ts';
 
 const RANDOM = 'its result is different each time';
 const CERTIFICATE = 'it makes keys and certificates, which are different each time';

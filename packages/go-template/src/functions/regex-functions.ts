@@ -3,8 +3,7 @@ import { decode, encode } from '../text/bytes.ts';
 import { quote } from '../text/quote.ts';
 import { isDigit, isLetter } from '../text/unicode.ts';
 import { GoError } from '../value/go-error.ts';
-import type { FuncMap } from '../value/go-func.ts';
-import { func } from '../value/go-func.ts';
+import { func, type FuncMap } from '../value/go-func.ts';
 import { BOOL, INT, STRING, STRINGS } from '../value/go-type.ts';
 import { checkElements, checkText, spend } from '../value/work.ts';
 

@@ -2,8 +2,15 @@ import { quote, unquote } from '../text/quote.ts';
 import { trimSpaceBytes } from '../text/bytes.ts';
 import { GoError } from '../value/go-error.ts';
 import type { Lexer } from './lexer.ts';
-import type { BranchNode, EndNode, ListNode, StatementNode, Template, TemplateNode } from './node.ts';
-import { nodeText } from './node-text.ts';
+import {
+  type BranchNode,
+  type EndNode,
+  type ListNode,
+  nodeText,
+  type StatementNode,
+  type Template,
+  type TemplateNode,
+} from './node.ts';
 import { PipeParser } from './pipe-parser.ts';
 import { TokenReader } from './token-reader.ts';
 

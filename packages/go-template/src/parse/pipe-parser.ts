@@ -2,10 +2,17 @@ import { parseFloat64, parseInt64, parseUint } from '../text/parse-number.ts';
 import { quote, unquote, unquoteChar } from '../text/quote.ts';
 import { GoError } from '../value/go-error.ts';
 import { MAX_NESTING } from '../value/work.ts';
-import { nodeText } from './node-text.ts';
-import type { ChainNode, CommandNode, NumberNode, Operand, PipeNode, VariableNode } from './node.ts';
+import {
+  type ChainNode,
+  type CommandNode,
+  nodeText,
+  type NumberNode,
+  type Operand,
+  type PipeNode,
+  type VariableNode,
+} from './node.ts';
 import type { TokenReader } from './token-reader.ts';
-import type { Token, TokenKind } from './token.ts';
+import type { Token, TokenKind } from './lexer.ts';
 
 const OPERANDS: ReadonlySet<TokenKind> = new Set<TokenKind>([
   'bool',

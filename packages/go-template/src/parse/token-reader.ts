@@ -1,7 +1,5 @@
 import { GoError } from '../value/go-error.ts';
-import type { Lexer } from './lexer.ts';
-import type { Token, TokenKind } from './token.ts';
-import { describeToken } from './token.ts';
+import { describeToken, type Lexer, type Token, type TokenKind } from './lexer.ts';
 
 /** Reads tokens with a lookahead of up to three. Errors name the line of the last read token. */
 export class TokenReader {

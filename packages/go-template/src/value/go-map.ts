@@ -1,6 +1,5 @@
 import { compareBytes } from '../text/bytes.ts';
-import type { Any, GoType, Value } from './go-type.ts';
-import { INTERFACE, STRING } from './go-type.ts';
+import { type Any, type GoType, INTERFACE, STRING, type Value } from './go-type.ts';
 import { spend } from './work.ts';
 
 /** The source of map entries that were not read yet. Keys are byte strings. */

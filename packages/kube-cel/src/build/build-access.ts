@@ -2,8 +2,7 @@ import type { BuildNode } from './build-literal.ts';
 import type { BuildScope, BuiltCel, CelFrame } from './build-scope.ts';
 import { celAccess, celMapGet, celMapKey, isCelMap, unsupportedIndex } from '../value/cel-map.ts';
 import type { CelNode } from '../syntax/cel-node.ts';
-import type { CelType } from '../value/cel-type.ts';
-import { celType, DYN, formatType, INT, STRING, unify } from '../value/cel-type.ts';
+import { type CelType, celType, DYN, formatType, INT, STRING, unify } from '../value/cel-type.ts';
 import type { CelResult, CelValue } from '../value/cel-value.ts';
 import { CelFailure, CelOptional, lift, OPTIONAL_NONE } from '../value/cel-value.ts';
 

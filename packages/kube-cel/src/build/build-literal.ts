@@ -2,8 +2,7 @@ import type { BuildScope, BuiltCel } from './build-scope.ts';
 import { LIST_CREATE_COST, MAP_CREATE_COST } from '../value/cel-cost.ts';
 import { celMapKey } from '../value/cel-map.ts';
 import type { CelNode } from '../syntax/cel-node.ts';
-import type { CelType } from '../value/cel-type.ts';
-import { celType, DYN, formatType, unify } from '../value/cel-type.ts';
+import { type CelType, celType, DYN, formatType, unify } from '../value/cel-type.ts';
 import type { CelMapKey, CelValue } from '../value/cel-value.ts';
 import {
   CelFailure,

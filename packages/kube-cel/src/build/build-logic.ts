@@ -2,8 +2,7 @@ import type { BuildNode } from './build-literal.ts';
 import type { BuildScope, BuiltCel } from './build-scope.ts';
 import type { CelCallNode, CelNode } from '../syntax/cel-node.ts';
 import { BOOL, DYN, formatType, unify } from '../value/cel-type.ts';
-import type { CelResult } from '../value/cel-value.ts';
-import { CelFailure, celTypeName } from '../value/cel-value.ts';
+import { CelFailure, type CelResult, celTypeName } from '../value/cel-value.ts';
 
 /** `&&` and `||`: when one side alone decides the result, an error of the other side is ignored. */
 export function buildAnd(node: CelCallNode, scope: BuildScope, build: BuildNode): BuiltCel {

@@ -1,8 +1,7 @@
 import { InputError } from '@berth/runtime/errors';
 import type { CelEnvironment } from '../value/cel-environment.ts';
 import type { CelNode } from '../syntax/cel-node.ts';
-import type { CelProblem } from '../value/cel-problem.ts';
-import { celProblem } from '../value/cel-problem.ts';
+import { type CelProblem, celProblem } from '../value/cel-problem.ts';
 import type { CelType } from '../value/cel-type.ts';
 import type { CelResult, CelValue } from '../value/cel-value.ts';
 

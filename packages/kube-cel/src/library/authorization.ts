@@ -1,8 +1,5 @@
-import type { CelCost } from '../value/overload.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
-import type { CelResult, CelValue } from '../value/cel-value.ts';
-import { CelFailure, CelOpaque } from '../value/cel-value.ts';
+import { type CelCost, type CelOverload, overload } from '../value/overload.ts';
+import { CelFailure, CelOpaque, type CelResult, type CelValue } from '../value/cel-value.ts';
 import { costSize, LIST_CREATE_COST } from '../value/cel-cost.ts';
 
 /**

@@ -12,8 +12,7 @@ import {
   MAX_UINT,
 } from '../value/cel-value.ts';
 import { codePointCount } from '../value/code-points.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 import { checkedInt, checkedUint } from './operators.ts';
 import { formatDuration, formatTimestamp } from './time.ts';
 

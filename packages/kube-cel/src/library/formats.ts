@@ -1,9 +1,7 @@
 import { labelKeyProblem, labelValueProblem } from '@berth/kube/model/selector/label-syntax';
 import { patternCost } from '../value/cel-cost.ts';
-import type { CelResult } from '../value/cel-value.ts';
-import { CelFailure, CelOpaque, CelOptional, OPTIONAL_NONE } from '../value/cel-value.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { CelFailure, CelOpaque, CelOptional, type CelResult, OPTIONAL_NONE } from '../value/cel-value.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 import { parseTimestamp } from './time.ts';
 
 /**

@@ -1,10 +1,7 @@
 import { rewriteCost, traverseCost } from '../value/cel-cost.ts';
-import type { CelResult, CelValue } from '../value/cel-value.ts';
-import { CelFailure, CelOpaque } from '../value/cel-value.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
-import type { IpAddress } from './ip-address.ts';
-import { formatIp, maskIp, parseIp, widthOf } from './ip-address.ts';
+import { CelFailure, CelOpaque, type CelResult, type CelValue } from '../value/cel-value.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
+import { formatIp, type IpAddress, maskIp, parseIp, widthOf } from './ip-address.ts';
 
 /** The Kubernetes ip and cidr libraries. */
 export class CelIp extends CelOpaque {

@@ -1,7 +1,6 @@
-import { celEquals, compareNumbers } from '../value/cel-equality.ts';
+import { celEquals, type CelNumber, compareNumbers } from '../value/cel-equality.ts';
 import { compareCost, concatCost, inListCost } from '../value/cel-cost.ts';
 import { celMapGet, celMapKey } from '../value/cel-map.ts';
-import type { CelNumber } from '../value/cel-equality.ts';
 import type { CelResult, CelValue } from '../value/cel-value.ts';
 import {
   CelDouble,
@@ -15,8 +14,7 @@ import {
   MIN_INT,
 } from '../value/cel-value.ts';
 import { compareCodePoints } from '../value/code-points.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 
 const OVERFLOW = new CelFailure('integer overflow');
 const DIVISION_BY_ZERO = new CelFailure('division by zero');

@@ -11,8 +11,7 @@ import {
   lift,
   OPTIONAL_NONE,
 } from '../value/cel-value.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 
 /** Optional values. `or`, `orValue`, `optMap` and `optFlatMap` are macros: build/build-call.ts. */
 

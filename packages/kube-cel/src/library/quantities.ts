@@ -8,10 +8,8 @@ import {
   quantityToNumber,
 } from '@berth/kube/model/quantity';
 import { traverseCost } from '../value/cel-cost.ts';
-import type { CelResult } from '../value/cel-value.ts';
-import { CelDouble, CelFailure, CelOpaque } from '../value/cel-value.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { CelDouble, CelFailure, CelOpaque, type CelResult } from '../value/cel-value.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 
 /** The Kubernetes quantity library. */
 export class CelQuantity extends CelOpaque {

@@ -1,9 +1,7 @@
 import { RE2JS } from 're2js';
 import { regexCost } from '../value/cel-cost.ts';
-import type { CelResult } from '../value/cel-value.ts';
-import { CelFailure } from '../value/cel-value.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { CelFailure, type CelResult } from '../value/cel-value.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 
 /**
  * `matches` and the Kubernetes regex library. The language is RE2: linear time for every pattern.

@@ -1,7 +1,6 @@
 import { traverseCost } from '../value/cel-cost.ts';
 import { CelFailure, CelOpaque } from '../value/cel-value.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 
 /**
  * The Kubernetes semver library: Semantic Versioning 2.0; `normalize` accepts a leading v, missing

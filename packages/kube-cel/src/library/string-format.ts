@@ -11,8 +11,7 @@ import {
   celTypeName,
   lift,
 } from '../value/cel-value.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 import { doubleText } from './conversions.ts';
 import { formatDuration, formatTimestamp } from './time.ts';
 

@@ -5,11 +5,9 @@ import {
   rewriteCost,
   traverseCost,
 } from '../value/cel-cost.ts';
-import type { CelResult } from '../value/cel-value.ts';
-import { CelFailure } from '../value/cel-value.ts';
+import { CelFailure, type CelResult } from '../value/cel-value.ts';
 import { codePointCount, codePoints, hasSurrogates, toCodePointIndex } from '../value/code-points.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 
 /** The standard text functions and the `strings` extension. Indexes count code points. */
 

@@ -1,8 +1,6 @@
 import { traverseCost } from '../value/cel-cost.ts';
-import { CelFailure, CelMap, CelOpaque } from '../value/cel-value.ts';
-import type { CelMapKey, CelValue } from '../value/cel-value.ts';
-import type { CelOverload } from '../value/overload.ts';
-import { overload } from '../value/overload.ts';
+import { CelFailure, CelMap, type CelMapKey, CelOpaque, type CelValue } from '../value/cel-value.ts';
+import { type CelOverload, overload } from '../value/overload.ts';
 
 /**
  * The Kubernetes URL library. Go's request-URI rules decide what a URL is (absolute URI or absolute

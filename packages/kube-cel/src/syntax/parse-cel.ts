@@ -1,8 +1,7 @@
 import { BugError } from '@berth/runtime/errors';
 import { Environment, ParseError } from '@marcbachmann/cel-js';
 import { UnsignedInt } from '@marcbachmann/cel-js/evaluator';
-import type { CelProblem } from '../value/cel-problem.ts';
-import { celProblem } from '../value/cel-problem.ts';
+import { type CelProblem, celProblem } from '../value/cel-problem.ts';
 import { CelDouble, CelUint } from '../value/cel-value.ts';
 import type { CelNode } from './cel-node.ts';
 

@@ -1,8 +1,7 @@
 import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import { celMapGet, celMapKeys, celMapSize, isCelMap } from './cel-map.ts';
 import { codePointCount } from './code-points.ts';
-import type { CelResult, CelValue } from './cel-value.ts';
-import { CelFailure, lift } from './cel-value.ts';
+import { CelFailure, type CelResult, type CelValue, lift } from './cel-value.ts';
 
 /** Run-time costs as the Kubernetes API server counts them: an abstract unit, about one simple step each. */
 

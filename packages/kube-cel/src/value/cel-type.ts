@@ -1,5 +1,4 @@
-import type { CelValue } from './cel-value.ts';
-import { CelMap, CelOptional, celTypeName, isJsonMap } from './cel-value.ts';
+import { CelMap, CelOptional, celTypeName, type CelValue, isJsonMap } from './cel-value.ts';
 
 /**
  * Static types. `dyn` means "known at run time only" and is compatible with everything; a one-letter name is a type

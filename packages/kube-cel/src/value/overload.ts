@@ -1,6 +1,5 @@
 import { BugError } from '@berth/runtime/errors';
-import type { CelType } from './cel-type.ts';
-import { celType } from './cel-type.ts';
+import { type CelType, celType } from './cel-type.ts';
 import type { CelResult, CelValue } from './cel-value.ts';
 
 /** One signature of a function. Arguments are never failures: a failing argument is the result of the call. */

@@ -1,10 +1,10 @@
-import type { InputError } from '@berth/runtime/errors';
-import type { KindInfo } from '../model/kinds.ts';
-import type { KubeObject } from '../model/object-meta.ts';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { KubeApi, ListOptions } from '../model/kube-api.ts';
+import { errorText, type InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import type { BackoffLimits } from '@berth/runtime/loop/backoff';
+import { groupResource, type KindInfo } from '../model/kinds.ts';
+import type { KubeApi, ListOptions } from '../model/kube-api.ts';
+import type { KubeObject } from '../model/object-meta.ts';
 
 export interface ReflectorOptions extends ListOptions {
   readonly api: KubeApi;
@@ -34,4 +34,21 @@ export interface ReflectorPosition {
 export interface WatchFailure {
   readonly verb: 'list' | 'watch';
   readonly error: InputError;
+}
+
+/**
+ * The message for a kind that the hub refuses to list, and what the user can do.
+ * @param rightsCommand what prints the rights that Berth needs
+ */
+export function refusedKindText(
+  kind: KindInfo,
+  { verb, error }: WatchFailure,
+  rightsCommand: string | undefined,
+): string {
+  const resource = groupResource(kind);
+  if (error.code !== 'kube.forbidden') return `${resource} cannot be read (${verb}): ${errorText(error)}`;
+  const missing = `the right to ${verb} ${resource} in all namespaces is missing`;
+  return rightsCommand === undefined
+    ? missing
+    : `${missing}: give it to Berth's service account, as ${rightsCommand} prints it`;
 }

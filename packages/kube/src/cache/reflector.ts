@@ -1,8 +1,7 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { sleep } from '@berth/runtime/loop/sleep';
-import { WaitList } from '@berth/runtime/loop/wait-list';
+import { sleep, WaitList } from '@berth/runtime/loop/sleep';
 import type { KindInfo } from '../model/kinds.ts';
 import type { WatchEvent } from '../model/kube-api.ts';
 import type { KubeObject } from '../model/object-meta.ts';

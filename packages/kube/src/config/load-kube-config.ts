@@ -1,16 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import path from 'node:path';
-import { InputError, errorText } from '@berth/runtime/errors';
+import { errorText, InputError } from '@berth/runtime/errors';
 import { EXEC_API_VERSIONS, type ExecPluginConfig } from '../exec/exec-credential.ts';
 import { parseProxyUrl } from '../proxy/proxy-address.ts';
-import {
-  hasServiceAccountToken,
-  inClusterConfig,
-  isInPod,
-  SERVICE_ACCOUNT_TOKEN_FILE,
-} from './in-cluster-config.ts';
 import { KubeConfig } from './kube-config.ts';
-import { type KubeConfigParts, type KubeCluster, type KubeUser, serverUrl } from './kubeconfig-entries.ts';
+import { type KubeCluster, type KubeConfigParts, type KubeUser, serverUrl } from './kubeconfig-entries.ts';
 import { parseKubeconfig } from './parse-kubeconfig.ts';
 
 /**
@@ -263,4 +258,35 @@ function hasPassword({ username, password }: KubeUser): boolean {
 
 function both(a: string | undefined, b: string | undefined): boolean {
   return Boolean(a) && Boolean(b);
+}
+
+const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+export const SERVICE_ACCOUNT_TOKEN_FILE = `${ACCOUNT}/token`;
+const NAME = 'in-cluster';
+
+/** Whether this process runs in a pod: the kubelet sets the address of the API server in every container. */
+export function isInPod(env: NodeJS.ProcessEnv): boolean {
+  return Boolean(env['KUBERNETES_SERVICE_HOST']);
+}
+
+/** Whether this process runs in a pod into which the token of its service account is mounted. */
+export function hasServiceAccountToken(): boolean {
+  return existsSync(SERVICE_ACCOUNT_TOKEN_FILE);
+}
+
+/**
+ * The API server of the cluster that this pod runs in, with the service account of the pod. The token is read when it
+ * is needed, not here.
+ * @throws Error if this process does not run in a pod
+ */
+export function inClusterConfig(env: NodeJS.ProcessEnv = process.env): KubeConfigParts {
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = env;
+  if (host === '') throw new Error('KUBERNETES_SERVICE_HOST is not set: this process does not run in a pod');
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  return {
+    clusters: [{ name: NAME, server, caFile: `${ACCOUNT}/ca.crt`, skipTLSVerify: false }],
+    users: [{ name: NAME, tokenFile: SERVICE_ACCOUNT_TOKEN_FILE }],
+    contexts: [{ name: NAME, cluster: NAME, user: NAME }],
+    currentContext: NAME,
+  };
 }

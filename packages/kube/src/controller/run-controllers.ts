@@ -4,7 +4,7 @@ import { FailingKeys } from '@berth/runtime/loop/failing-keys';
 import { runReconciler } from '@berth/runtime/loop/reconciler';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { refusedKindText } from '../cache/refused-kind.ts';
+import { refusedKindText } from '../cache/reflector-options.ts';
 import type { HubController, HubControllerOptions } from './cached-controller.ts';
 
 export interface RunningControllers {

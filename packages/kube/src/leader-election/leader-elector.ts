@@ -2,8 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import { ConflictError, errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
-import { sleep } from '@berth/runtime/loop/sleep';
-import { WaitList } from '@berth/runtime/loop/wait-list';
+import { sleep, WaitList } from '@berth/runtime/loop/sleep';
 import type { Leadership, LeadershipStatus, TakeOver } from './leadership.ts';
 import {
   type Lease,

@@ -1,7 +1,7 @@
 import { type BerthError, ConflictError, TransientError } from '@berth/runtime/errors';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
-import { OncePerPeriod } from '@berth/runtime/loop/once-per-period';
+import { OncePerPeriod } from '@berth/runtime/loop/rate-limiter';
 
 export interface ServerOutageOptions {
   /** The address of the API server, for messages. */

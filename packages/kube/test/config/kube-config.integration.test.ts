@@ -4,9 +4,8 @@ import path from 'node:path';
 import { KubeConfig as ClientNodeConfig } from '@kubernetes/client-node';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
-import { inClusterConfig } from '../../src/config/in-cluster-config.ts';
 import { KubeConfig } from '../../src/config/kube-config.ts';
-import { loadKubeConfig } from '../../src/config/load-kube-config.ts';
+import { inClusterConfig, loadKubeConfig } from '../../src/config/load-kube-config.ts';
 import { createAuthority } from '../../src/x509/self-signed-authority.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'berth-kubeconfig-'));

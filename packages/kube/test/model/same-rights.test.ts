@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../src/model/object-meta.ts';
-import { sameRights } from '../../src/model/same-rights.ts';
+import { sameRights } from '../../src/model/object-writes.ts';
 
 const of = (content: object): KubeObject => ({
   apiVersion: 'v1',

@@ -1,13 +1,13 @@
+import { dnsLabel } from '@berth/kube/model/selector/name-rules';
 import {
   isObject,
+  type JsonObject,
+  type JsonValue,
   listAt,
   objectAt,
   textAt,
-  type JsonObject,
-  type JsonValue,
 } from '@berth/runtime/json/json-value';
 import { CLUSTER_SET_LABEL } from '../kind/managed-cluster.ts';
-import { dnsLabel } from '@berth/kube/model/selector/name-rules';
 import { DEFAULT_SET } from './complete-cluster.ts';
 import type { OcmRequirement, OcmReview, OcmRight, OcmWrite } from './ocm-write.ts';
 
@@ -96,4 +96,30 @@ function setOf(cluster: JsonObject | undefined): string {
 
 function rightRequirement(right: OcmRight, message: string): OcmRequirement {
   return { kind: 'right', right, otherwise: { kind: 'forbidden', message } };
+}
+
+const MISNAMED = 'The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet';
+
+/**
+ * A binding has the name of its set, and its author needs the right to bind the set. Source:
+ * open-cluster-management.io/ocm
+ * `pkg/registration/webhook/v1beta2/managedclustersetbinding_validating.go`.
+ */
+export function reviewBinding({ operation, object, userName }: OcmWrite): OcmReview {
+  const set = textAt(objectAt(object, 'spec'), 'clusterSet');
+  if (textAt(objectAt(object, 'metadata'), 'name') !== set)
+    return { kind: 'refused', refusal: { kind: 'bad-request', message: MISNAMED } };
+  if (operation !== 'CREATE') return { kind: 'requirements', requirements: [] };
+  const right = {
+    verb: 'create',
+    group: 'cluster.open-cluster-management.io',
+    resource: 'managedclustersets',
+    subresource: 'bind',
+    name: set,
+  };
+  const message = `user ${JSON.stringify(userName)} is not allowed to bind cluster set ${JSON.stringify(set)}`;
+  return {
+    kind: 'requirements',
+    requirements: [{ kind: 'right', right, otherwise: { kind: 'forbidden', message } }],
+  };
 }

@@ -1,4 +1,4 @@
-import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
+import type { LabelSelector } from '@berth/kube/model/selector/label-selector-compile';
 import type { Condition, ObjectMeta } from '@berth/kube/model/object-meta';
 
 /** cluster.open-cluster-management.io/v1beta2 */

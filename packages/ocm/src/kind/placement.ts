@@ -1,4 +1,7 @@
-import type { LabelSelector, LabelSelectorRequirement } from '@berth/kube/model/selector/label-selector';
+import type {
+  LabelSelector,
+  LabelSelectorRequirement,
+} from '@berth/kube/model/selector/label-selector-compile';
 import type { TaintEffect } from './managed-cluster.ts';
 import type { Condition, ObjectMeta, IntOrString } from '@berth/kube/model/object-meta';
 

@@ -1,4 +1,6 @@
-import type { Condition } from '@berth/kube/model/object-meta';
+import { eventAbout, type EventContent, type EventWriter } from '@berth/kube/model/event';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 
 /** Types of the conditions of a ManagedCluster that registration writes. */
 export const ACCEPTED = 'HubAcceptedManagedCluster';
@@ -110,4 +112,17 @@ export function certificateRotated(from: string, to: string): Condition {
 
 export function certificateNotRotated(message: string): Condition {
   return { type: CERTIFICATE_ROTATED, status: 'False', reason: 'ClientCertificateUpdateFailed', message };
+}
+
+/**
+ * An Event in the namespace of the cluster. A ManagedCluster has no namespace, but the API server requires that
+ * `regarding` names the namespace of the Event. Source: kubernetes/kubernetes `pkg/apis/core/validation/events.go`,
+ * legacyValidateEvent.
+ */
+export function clusterEvent(
+  { metadata: { name, uid = '' } }: Pick<KubeObject, 'metadata'>,
+  content: EventContent,
+  writer: EventWriter,
+): KubeObject {
+  return eventAbout({ kind: MANAGED_CLUSTER, namespace: name, name, uid }, content, writer);
 }

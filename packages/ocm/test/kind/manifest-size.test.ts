@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { excessiveSizeBytes, manifestSizeBytes } from '../../src/kind/manifest-size.ts';
+import { excessiveSizeBytes, manifestSizeBytes } from '../../src/kind/manifest-config.ts';
 
 const manifest = fc
   .dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' }))

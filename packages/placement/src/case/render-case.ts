@@ -8,8 +8,7 @@ import {
   MAX_CLUSTERS_PER_DECISION,
   PLACEMENT_LABEL,
 } from '@berth/ocm/kind/placement-decision';
-import type { EngineOptions } from '../engine-options.ts';
-import { PlacementEngine } from '../engine.ts';
+import { type EngineOptions, PlacementEngine } from '../engine.ts';
 import { placementKey } from '../index/scheduling-index.ts';
 import { pageOfClusters } from '../prior/published-clusters.ts';
 import type { ScheduleResult } from '../result/schedule-result.ts';

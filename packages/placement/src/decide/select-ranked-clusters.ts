@@ -1,8 +1,7 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { SpreadConstraint } from '@berth/ocm/kind/placement';
 import { hasBit } from '../snapshot/bitset.ts';
-import type { ClusterIndex } from '../snapshot/cluster-index.ts';
-import { claimOf, labelOf } from '../snapshot/cluster-index.ts';
+import { claimOf, type ClusterIndex, labelOf } from '../snapshot/cluster-index.ts';
 import { rankPositions } from '../select/rank.ts';
 import type { SpreadReached } from '../result/schedule-result.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';

@@ -6,9 +6,8 @@ import { sameClusters } from '../result/cluster-change.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { findCluster } from './snapshot/snapshot-lookup.ts';
 import { refusalText } from './text/refusal-text.ts';
-import { CauseTrials } from './verdict/cause-trials.ts';
-import { clusterVerdict } from './verdict/cluster-verdict.ts';
-import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
+import { CauseTrials } from './verdict/resumable-decider.ts';
+import { clusterVerdict, type DecidedPlacement } from './verdict/cluster-verdict.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './verdict/explanation.ts';
 
 export interface ChangeSubject {

@@ -1,18 +1,32 @@
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Placement } from '@berth/ocm/kind/placement';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { explainPair } from './explain-pair.ts';
+import { placementHints } from './placement-hints.ts';
+import { recordedClusters } from './snapshot/recorded-decisions.ts';
+import {
+  DECIDED_BY_OTHERS_TEXT,
+  notInEligibleSetText,
+  OUTRANKED_TEXT,
+  refusalText,
+} from './text/refusal-text.ts';
 import { clusterVerdict, decidingStage, scoreFinding } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
-import type {
-  DecisionChanges,
-  NextCluster,
-  PlacementExplanation,
-  RefusalGroup,
+import {
+  type ClusterWaveFinding,
+  type DecisionChanges,
+  type HoldFinding,
+  MAX_NAMED_CLUSTERS,
+  MAX_NEXT_CLUSTERS,
+  type NextCluster,
+  type PairExplanation,
+  type PlacementExplanation,
+  type RefusalGroup,
+  type WavesExplanation,
 } from './verdict/explanation.ts';
-import { MAX_NAMED_CLUSTERS, MAX_NEXT_CLUSTERS } from './verdict/explanation.ts';
-import { explainPair } from './explain-pair.ts';
-import { notInEligibleSetText, OUTRANKED_TEXT, refusalText } from './text/refusal-text.ts';
-import { placementHints } from './placement-hints.ts';
+import { HELD_CONDITION } from './verdict/names-on-placements.ts';
 
 /**
  * Explains a placement: the selected clusters with their scores, and why the others are not
@@ -148,4 +162,86 @@ function summaryOf(selected: number, clusters: number, refusals: readonly Refusa
   const shown = refusals.slice(0, MAX_SUMMARY_REASONS).map(({ count, text }) => `${count} ${text}`);
   const rest = refusals.slice(MAX_SUMMARY_REASONS).reduce((sum, { count }) => sum + count, 0);
   return `${head}; ${[...shown, ...(rest === 0 ? [] : [`${rest} for other reasons`])].join(', ')}`;
+}
+
+/**
+ * Explains a placement that another controller decides: its published clusters only, since Berth
+ * does not decide it.
+ */
+export function explainPlacementOfOthers(snapshot: Snapshot, placement: Placement): PlacementExplanation {
+  const { namespace = '', name } = placement.metadata;
+  const published = recordedClusters(snapshot, { namespace, name });
+  const count = `${published.length} of ${snapshot.clusters.length} clusters published by another controller`;
+  return {
+    placement: { namespace, name },
+    outcome: 'skipped',
+    message: DECIDED_BY_OTHERS_TEXT,
+    hints: [],
+    summary: published.length === 0 ? count : `${count}: ${published.join(', ')}`,
+    counts: {
+      clusters: snapshot.clusters.length,
+      available: 0,
+      afterPredicates: 0,
+      afterTaints: 0,
+      selected: 0,
+      wanted: placement.spec?.numberOfClusters,
+    },
+    eligibleSets: [],
+    prioritizers: [],
+    selected: [],
+    next: [],
+    refusals: [],
+    changes: undefined,
+    publishedByOthers: published,
+    reschedulesAt: undefined,
+  };
+}
+
+/** Explains one cluster of such a placement: it is selected if it is published. */
+export function explainPairOfOthers(
+  snapshot: Snapshot,
+  placement: Placement,
+  cluster: string,
+): PairExplanation {
+  const { namespace = '', name } = placement.metadata;
+  return {
+    placement: { namespace, name },
+    cluster,
+    selected: recordedClusters(snapshot, { namespace, name }).includes(cluster),
+    verdict: { kind: 'skipped', why: 'decided-by-others' },
+    toleratedTaints: [],
+    suggestions: [],
+    hints: [],
+  };
+}
+
+/** The wave of one cluster in each ApplicationSet that assigns one to it. */
+export function clusterWaves(
+  waves: readonly WavesExplanation[],
+  cluster: string,
+): readonly ClusterWaveFinding[] {
+  return waves.flatMap(({ applicationSet, waves: all }) =>
+    all.flatMap(({ wave, why, served, waiting }): readonly ClusterWaveFinding[] => {
+      if (served.includes(cluster)) return [{ applicationSet, wave, isServed: true, why: undefined }];
+      if (!waiting.includes(cluster)) return [];
+      return [{ applicationSet, wave, isServed: false, why: why ?? OPENED }];
+    }),
+  );
+}
+
+const OPENED = 'its wave is open, and Berth has not written yet that it is served';
+
+/**
+ * The change of a placement that is held, as its condition says. Undefined if none is.
+ * @param wanted the clusters that it selects now
+ */
+export function placementHold(
+  snapshot: Snapshot,
+  { metadata, status }: Placement,
+  wanted: readonly string[],
+): HoldFinding | undefined {
+  const held = findCondition(status?.conditions, HELD_CONDITION);
+  if (held?.status !== 'True') return undefined;
+  const ref = { namespace: metadata.namespace ?? '', name: metadata.name };
+  return { reason: held.reason, message: held.message, published: recordedClusters(snapshot, ref), wanted };
 }

@@ -4,10 +4,8 @@ import type { CelProblem } from '@berth/kube-cel/value/cel-problem';
 import { DYN } from '@berth/kube-cel/value/cel-type';
 import type { CelResult, CelValue } from '@berth/kube-cel/value/cel-value';
 import { CelFailure, celTypeName, lift } from '@berth/kube-cel/value/cel-value';
-import type { ScoresOfCluster } from './cluster-view.ts';
-import { CLUSTER_SCORES, clusterView } from './cluster-view.ts';
-import type { CelProgram } from '@berth/kube-cel/compile-cel';
-import { compileCel } from '@berth/kube-cel/compile-cel';
+import { CLUSTER_SCORES, clusterView, type ScoresOfCluster } from './cluster-view.ts';
+import { type CelProgram, compileCel } from '@berth/kube-cel/compile-cel';
 import { KUBERNETES_CEL } from '@berth/kube-cel/kubernetes-environment';
 import { overload } from '@berth/kube-cel/value/overload';
 

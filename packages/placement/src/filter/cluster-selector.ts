@@ -3,10 +3,8 @@ import type { CompiledSelector } from '@berth/kube/model/selector/label-selector
 import { compileLabelSelector, matchesLabels } from '@berth/kube/model/selector/label-selector-compile';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ClusterSelector } from '@berth/ocm/kind/placement';
-import type { Bitset } from '../snapshot/bitset.ts';
-import { intersectWith, putBit, readBits } from '../snapshot/bitset.ts';
-import type { ClusterIndex } from '../snapshot/cluster-index.ts';
-import { claimMapOf } from '../snapshot/cluster-index.ts';
+import { type Bitset, intersectWith, putBit, readBits } from '../snapshot/bitset.ts';
+import { claimMapOf, type ClusterIndex } from '../snapshot/cluster-index.ts';
 import type { CelEvaluation, CompileCel, FindScore } from './cel-hook.ts';
 
 /** A valid selector of clusters. A cluster must match all three parts. */

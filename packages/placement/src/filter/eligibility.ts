@@ -1,15 +1,13 @@
 import {
+  type CompiledSelector,
   compileLabelSelector,
   matchesLabels,
-  type CompiledSelector,
 } from '@berth/kube/model/selector/label-selector-compile';
 import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
 import type { Placement } from '@berth/ocm/kind/placement';
-import type { Bitset } from '../snapshot/bitset.ts';
-import { countBits, hasBit, makeBitset, putBit, uniteWith } from '../snapshot/bitset.ts';
+import { type Bitset, countBits, hasBit, makeBitset, putBit, uniteWith } from '../snapshot/bitset.ts';
 import { type ClusterIndex, labelOf } from '../snapshot/cluster-index.ts';
-import type { FilterClass } from './filter-class.ts';
 
 /**
  * The clusters in the eligible sets, without those that are being deleted. All placements that may
@@ -137,4 +135,19 @@ export function isInSet(cluster: ManagedCluster, membership: SetMembership): boo
   return membership.by === 'label'
     ? labelOf(cluster, CLUSTER_SET_LABEL) === membership.name
     : membership.by === 'selector' && matchesLabels(membership.selector, cluster.metadata.labels);
+}
+
+/**
+ * The clusters of the fleet that pass one filter. Placements with the same request to a filter
+ * share one class. To add a filter, add a class like the others in this folder and a line in the
+ * registry.
+ */
+export interface FilterClass {
+  /** Clusters that pass if the placement has not selected them before. */
+  readonly passNew: Bitset;
+  /**
+   * Clusters that pass if the placement has selected them before. The same object as `passNew` if
+   * this makes no difference.
+   */
+  readonly passDecided: Bitset;
 }

@@ -1,6 +1,5 @@
 import { type Bitset, hasBit, intersectWith } from '../snapshot/bitset.ts';
-import type { FilterClass } from './filter-class.ts';
-import type { EligibilityClass } from './eligibility.ts';
+import type { EligibilityClass, FilterClass } from './eligibility.ts';
 import type { PredicateClass } from './predicate-class.ts';
 import type { TolerationClass } from './toleration-class.ts';
 

@@ -1,6 +1,5 @@
 import type { ClusterPredicate } from '@berth/ocm/kind/placement';
-import type { Bitset } from '../snapshot/bitset.ts';
-import { hasBit, makeBitset, makeFullBitset, putBit, uniteWith } from '../snapshot/bitset.ts';
+import { type Bitset, hasBit, makeBitset, makeFullBitset, putBit, uniteWith } from '../snapshot/bitset.ts';
 import type { ClusterIndex } from '../snapshot/cluster-index.ts';
 import type { CompileCel } from './cel-hook.ts';
 import type { CompiledClusterSelector } from './cluster-selector.ts';
@@ -10,7 +9,7 @@ import {
   matchesCluster,
   selectClusters,
 } from './cluster-selector.ts';
-import type { FilterClass } from './filter-class.ts';
+import type { FilterClass } from './eligibility.ts';
 
 /**
  * The clusters that at least one predicate selects. All placements with the same predicates share

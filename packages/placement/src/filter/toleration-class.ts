@@ -8,10 +8,9 @@ import {
 import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
 import type { Placement, Toleration } from '@berth/ocm/kind/placement';
 import { oncePerList } from '@berth/runtime/lists/once-per-list';
-import type { Bitset } from '../snapshot/bitset.ts';
-import { hasBit, makeFullBitset, putBit } from '../snapshot/bitset.ts';
+import { type Bitset, hasBit, makeFullBitset, putBit } from '../snapshot/bitset.ts';
 import type { ClusterIndex } from '../snapshot/cluster-index.ts';
-import type { FilterClass } from './filter-class.ts';
+import type { FilterClass } from './eligibility.ts';
 
 /**
  * The clusters that tolerations let pass. All placements with the same tolerations share one class.

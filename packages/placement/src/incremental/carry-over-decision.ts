@@ -1,5 +1,4 @@
-import { hasBit, putBit } from '../snapshot/bitset.ts';
-import type { Bitset } from '../snapshot/bitset.ts';
+import { type Bitset, hasBit, putBit } from '../snapshot/bitset.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
 import { feasibleClusters } from '../filter/feasible.ts';
 import type { ClusterRenumbering } from '../prior/cluster-renumbering.ts';

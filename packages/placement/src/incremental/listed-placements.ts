@@ -1,7 +1,6 @@
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import type { DecidedState } from '../decide/decided-state.ts';
-import type { CompiledPlacement } from '../index/scheduling-index.ts';
-import { limitOf, placementKey } from '../index/scheduling-index.ts';
+import { type CompiledPlacement, limitOf, placementKey } from '../index/scheduling-index.ts';
 import { missingScoresOf } from '../prioritize/missing-scores.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../select/rank.ts';
 import { isCountUnchanged } from './keep-selection.ts';

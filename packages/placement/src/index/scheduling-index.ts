@@ -8,11 +8,9 @@ import { type FilterClasses, type Filters, filtersOf } from '../filter/feasible.
 import { TolerationClass } from '../filter/toleration-class.ts';
 import { totalsBound, MAX_TOTAL } from '../prioritize/integer-totals.ts';
 import { missingScoresOf } from '../prioritize/missing-scores.ts';
-import type { PolicyResult } from '../prioritize/registry.ts';
-import { resolvePolicy } from '../prioritize/registry.ts';
+import { type PolicyResult, resolvePolicy } from '../prioritize/registry.ts';
 import { ScoreExpiry } from '../prioritize/score-expiry.ts';
-import type { GroupPlanResult } from '../select/decision-groups.ts';
-import { planGroups } from '../select/decision-groups.ts';
+import { type GroupPlanResult, planGroups } from '../select/decision-groups.ts';
 import { breaksTiesByPreferNoSelect } from '../select/rank.ts';
 import type { ClusterIndex } from '../snapshot/cluster-index.ts';
 

@@ -1,5 +1,4 @@
-import type { Bitset } from '../snapshot/bitset.ts';
-import { copyBits, hasBit, makeBitset, putBit } from '../snapshot/bitset.ts';
+import { type Bitset, copyBits, hasBit, makeBitset, putBit } from '../snapshot/bitset.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 
 /** Consecutive clusters in both fleets. Their old and new numbers differ by the same amount. */

@@ -1,5 +1,4 @@
-import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
-import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { hasBit } from '../snapshot/bitset.ts';
 import type { ClusterIndex } from '../snapshot/cluster-index.ts';
@@ -13,8 +12,7 @@ import {
   type NumberedClusters,
   numbersOfClusters,
 } from './published-clusters.ts';
-import type { OwnDecisions } from './own-decisions.ts';
-import { diffOwnDecisions, listDecisions, makeOwnDecisions } from './own-decisions.ts';
+import { diffOwnDecisions, listDecisions, makeOwnDecisions, type OwnDecisions } from './own-decisions.ts';
 
 /**
  * The current decisions of all placements as cluster numbers, with a count per cluster that every

@@ -1,5 +1,4 @@
-import type { Bitset } from '../snapshot/bitset.ts';
-import { bitsToArray, hasBit, makeBitset, putBit } from '../snapshot/bitset.ts';
+import { type Bitset, bitsToArray, hasBit, makeBitset, putBit } from '../snapshot/bitset.ts';
 
 /** The decisions of one placement, as cluster numbers. */
 export interface OwnDecisions {

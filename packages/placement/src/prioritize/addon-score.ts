@@ -1,6 +1,5 @@
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
-import type { Instant } from '@berth/kube/model/rfc3339';
-import { compareInstants, parseRfc3339 } from '@berth/kube/model/rfc3339';
+import { compareInstants, type Instant, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import type { MissingScores } from './missing-scores.ts';
 import type { Prioritizer, ScoreOrigin } from './prioritizer.ts';
 

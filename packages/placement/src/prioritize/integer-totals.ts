@@ -1,9 +1,7 @@
 import type { Bitset } from '../snapshot/bitset.ts';
-import type { AmountRange, ScoreInput } from './prioritizer.ts';
-import { EMPTY_RANGE } from './prioritizer.ts';
+import { type AmountRange, EMPTY_RANGE, type ScoreInput } from './prioritizer.ts';
 import type { WeightedPrioritizer } from './registry.ts';
-import type { CachedScores } from './score-clusters.ts';
-import { measureAmountRanges } from './score-clusters.ts';
+import { type CachedScores, measureAmountRanges } from './score-clusters.ts';
 
 /** The clusters to score, and the inputs of their scores. */
 export interface FeasibleClusters {

@@ -1,7 +1,6 @@
 import { bitsToArray } from '../snapshot/bitset.ts';
 import type { DecisionCountScores } from './decision-count-scores.ts';
-import type { AmountRange, ScoreInput } from './prioritizer.ts';
-import { EMPTY_RANGE } from './prioritizer.ts';
+import { type AmountRange, EMPTY_RANGE, type ScoreInput } from './prioritizer.ts';
 import type { WeightedPrioritizer } from './registry.ts';
 
 /**

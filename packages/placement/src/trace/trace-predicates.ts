@@ -1,11 +1,14 @@
+import { COST_BUDGET, COST_BUDGET_MESSAGE } from '@berth/kube-cel/value/cel-cost';
+import { epochMsOf, type Instant } from '@berth/kube/model/rfc3339';
 import type { Requirement, LabelMap } from '@berth/kube/model/selector/label-selector-requirement';
 import { matchesRequirement } from '@berth/kube/model/selector/label-selector-requirement';
-import type { ClusterIndex } from '../snapshot/cluster-index.ts';
-import { claimMapOf } from '../snapshot/cluster-index.ts';
-import { COST_BUDGET, COST_BUDGET_MESSAGE } from '@berth/kube-cel/value/cel-cost';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import type { Toleration } from '@berth/ocm/kind/placement';
 import type { CelEvaluation } from '../filter/cel-hook.ts';
 import { type CelExpression, scoreFinderFor } from '../filter/cluster-selector.ts';
 import type { PredicateClass } from '../filter/predicate-class.ts';
+import { judgeTaint } from '../filter/toleration-class.ts';
+import { claimMapOf, type ClusterIndex } from '../snapshot/cluster-index.ts';
 
 /** One part of a predicate that a cluster fails. */
 export interface TraceFailure {
@@ -70,4 +73,26 @@ function requirementFailures(
       requirement,
       actual: Object.hasOwn(actual, requirement.key) ? actual[requirement.key] : undefined,
     }));
+}
+
+export interface TraceTaint {
+  readonly taint: Taint;
+  /** `expired`: a toleration matches this taint but ended at `untilMs`. */
+  readonly verdict: 'tolerated' | 'prefer-only' | 'already-decided' | 'refused' | 'expired';
+  readonly toleration?: Toleration | undefined;
+  readonly untilMs?: number | undefined;
+}
+
+export function taintVerdicts(
+  cluster: ManagedCluster,
+  tolerations: readonly Toleration[],
+  at: { readonly now: Instant; readonly decided: boolean },
+): readonly TraceTaint[] {
+  return (cluster.spec?.taints ?? []).map((taint): TraceTaint => {
+    const judged = judgeTaint(taint, tolerations, at);
+    if (judged.verdict !== 'tolerated' && judged.verdict !== 'expired')
+      return { taint, verdict: judged.verdict };
+    const { verdict, toleration, until } = judged;
+    return { taint, verdict, toleration, untilMs: until === undefined ? undefined : epochMsOf(until) };
+  });
 }

@@ -8,13 +8,14 @@ import type { DecisionIndex } from '../prior/decision-index.ts';
 import type { ScoreOrigin } from '../prioritize/prioritizer.ts';
 import type { ScoredClusters } from '../prioritize/score-clusters.ts';
 import { bitsToArray, countBits, hasBit } from '../snapshot/bitset.ts';
-import { type DecisionContext, scoreDecidedClusters } from './score-decided-clusters.ts';
-import type { TraceFailure } from './trace-predicates.ts';
-import { predicateFailures } from './trace-predicates.ts';
-import type { TraceTaint } from './trace-taints.ts';
-import { taintVerdicts } from './trace-taints.ts';
-import type { WhatIf, WhatIfOutcome } from './what-if.ts';
-import { evaluateWhatIf } from './what-if.ts';
+import { predicateFailures, taintVerdicts, type TraceFailure, type TraceTaint } from './trace-predicates.ts';
+import {
+  type DecisionContext,
+  evaluateWhatIf,
+  scoreDecidedClusters,
+  type WhatIf,
+  type WhatIfOutcome,
+} from './what-if.ts';
 
 export interface TraceScore {
   readonly total: number;

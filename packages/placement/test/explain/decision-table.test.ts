@@ -4,7 +4,7 @@ import { decisionTable, type DecisionTable } from '../../src/explain/text/decisi
 import { decisionChanges } from '../../src/explain/decision-changes.ts';
 import { explainPlacement } from '../../src/explain/explain-placement.ts';
 import { applySnapshotChanges } from '../../src/explain/snapshot/apply-snapshot-change.ts';
-import { CauseTrials } from '../../src/explain/verdict/cause-trials.ts';
+import { CauseTrials } from '../../src/explain/verdict/resumable-decider.ts';
 import { decideFirstPlacement, decideInSnapshot } from '../../src/explain/verdict/decide-in-snapshot.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 import { binding, cluster, clusterSet, placement, score, snapshot } from './snapshots.ts';

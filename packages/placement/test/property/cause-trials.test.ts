@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CauseTrials } from '../../src/explain/verdict/cause-trials.ts';
 import {
   decideFirstPlacement,
   decideInSnapshot,
   SnapshotDecider,
 } from '../../src/explain/verdict/decide-in-snapshot.ts';
 import { clusterVerdict } from '../../src/explain/verdict/cluster-verdict.ts';
-import { ResumableDecider } from '../../src/explain/verdict/resumable-decider.ts';
+import { CauseTrials, ResumableDecider } from '../../src/explain/verdict/resumable-decider.ts';
 import { IncrementalScheduler } from '../../src/incremental-scheduler.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 import { PublishedClusters, decisionOwner } from '../../src/prior/published-clusters.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SpreadConstraint } from '@berth/ocm/kind/placement';
-import { scheduleAll } from '../../src/schedule-all.ts';
+import { scheduleAll } from '../../src/engine.ts';
 import type { ScheduleResult } from '../../src/result/schedule-result.ts';
 import type { ClusterSketch } from '../snapshots.ts';
 import { BY_SCORE, snapshotOf } from '../snapshots.ts';

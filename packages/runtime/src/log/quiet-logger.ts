@@ -1,7 +1,7 @@
 import { BerthError, InputError } from '../errors.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { LogFields, Logger } from '../logger.ts';
-import { OncePerPeriod } from '../loop/once-per-period.ts';
+import { OncePerPeriod } from '../loop/rate-limiter.ts';
 
 const REPEAT_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { OncePerPeriod } from '../../src/loop/once-per-period.ts';
+import { OncePerPeriod } from '../../src/loop/rate-limiter.ts';
 
 it('lets each text through once per period, and after the clock was set back', () => {
   let nowMs = 0;

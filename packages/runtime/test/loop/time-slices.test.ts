@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TimeSlices } from '../../src/loop/time-slices.ts';
+import { TimeSlices } from '../../src/loop/sleep.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 
 it('is over after its length, until the next slice begins', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { WaitList } from '../../src/loop/wait-list.ts';
+import { WaitList } from '../../src/loop/sleep.ts';
 import { settle } from '@berth/test-kit/fake-clock';
 
 it('lets each wait for its own reason, and for no longer than its signal', async () => {

@@ -1,5 +1,4 @@
-import type { AgentPair, RegisteringPair } from '@berth/agent/options/agent-pairs';
-import { secretPlace } from '@berth/agent/options/credential-place';
+import { type AgentPair, type RegisteringPair, secretPlace } from '@berth/agent/options/agent-pairs';
 import type { AgentHealth } from '@berth/agent/agent-health';
 import type { RunAgentsOptions } from '@berth/agent/run-agents';
 import type { HttpListener } from '@berth/runtime/http/http-listener';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SeriesOwner } from '@berth/agent/rules/scores/prometheus-response';
-import { type ScoreQuery, resourceUsageQueries } from '@berth/agent/rules/scores/resource-usage-queries';
+import { resourceUsageQueries, type ScoreQuery } from '@berth/agent/rules/scores/resource-usage-score';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
@@ -67,7 +67,7 @@ async function provideUsage(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
     throw wrongOption('--cluster-label', 'is a label of time series, so it needs --prometheus-url');
   if (!clusterName)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
-  const { isInPod } = await import('@berth/kube/config/in-cluster-config');
+  const { isInPod } = await import('@berth/kube/config/load-kube-config');
   // The default kubeconfig of a person mostly names the hub, whose nodes would be scored as those of the cluster.
   if (!kubeconfig && !isInPod(io.env))
     throw wrongOption(
@@ -161,7 +161,7 @@ async function provideFromPrometheus(
   const server = serverOf(flags);
   const owner = ownerOf(flags);
   const queries = queriesOf(owner);
-  const { queryPrometheus } = await import('@berth/agent/scores/query-prometheus');
+  const { queryPrometheus } = await import('@berth/agent/scores/provide-queried-scores');
   const { provideQueriedScores } = await import('@berth/agent/scores/provide-queried-scores');
   const token = (): string | undefined =>
     tokenFile === undefined ? undefined : readFileSync(resolve(io.cwd, tokenFile), 'utf8').trim();

@@ -23,7 +23,7 @@ import type { PublishedPlacements } from '../../../core/publish/pages/published-
 import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { refusedKindText } from '@berth/kube/cache/reflector-options';
 import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 import { CredentialReader } from './credential-reader.ts';
 import { SecretsPass, type SecretWritten } from './secrets-pass.ts';

@@ -1,6 +1,6 @@
 import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cache';
 import type { Reflector } from '@berth/kube/cache/reflector';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { refusedKindText } from '@berth/kube/cache/reflector-options';
 import { findCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';

@@ -11,7 +11,7 @@ import { errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
-import { WaitList } from '@berth/runtime/loop/wait-list';
+import { WaitList } from '@berth/runtime/loop/sleep';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { sha256 } from '@berth/runtime/sha256';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
@@ -30,7 +30,7 @@ import {
 import { type SeenDecisions, seenDecisions } from '../../../core/argocd/refresh/seen-digest.ts';
 import { servedText } from '../../../core/argocd/waves/served-waves.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { refusedKindText } from '@berth/kube/cache/reflector-options';
 import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 import { DecisionView } from '../../publication/decision-view.ts';
 

@@ -19,7 +19,7 @@ import {
   type WaveStates,
 } from '../../../core/argocd/waves/wave-state.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { refusedKindText } from '@berth/kube/cache/reflector-options';
 import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 import { WaveView, type WaveViewOptions } from './wave-view.ts';
 

@@ -25,7 +25,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CONFIG_MAP, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { refusedKindText } from '@berth/kube/cache/reflector-options';
 import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 
 export interface WaveViewOptions {

@@ -2,7 +2,7 @@ import type { KindInfo } from '@berth/kube/model/kinds';
 import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
+import { ReadOnlyKubeApi } from '@berth/kube/dry-run-kube-api';
 import { BugError } from '@berth/runtime/errors';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { HubTrials, Trial, TriedObject } from '../held/hub-trials.ts';

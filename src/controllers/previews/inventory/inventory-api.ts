@@ -4,7 +4,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '@berth/kube/model/kube-api';
 import type { Inventory } from '../../../core/preview/inventory/inventory.ts';
 import { CLUSTER_FIELD } from '../../../core/preview/inventory/redact-object.ts';
-import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
+import { ReadOnlyKubeApi } from '@berth/kube/dry-run-kube-api';
 
 /**
  * A hub that is read from an inventory. It answers reads as the real hub did when the inventory was written, so that

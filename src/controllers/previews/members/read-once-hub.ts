@@ -1,7 +1,7 @@
 import type { KindInfo } from '@berth/kube/model/kinds';
 import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
+import { ReadOnlyKubeApi } from '@berth/kube/dry-run-kube-api';
 import { BugError } from '@berth/runtime/errors';
 import type { MemberHeads } from './read-members.ts';
 

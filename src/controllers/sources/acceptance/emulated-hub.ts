@@ -5,7 +5,7 @@ import { apiVersionOf, type KindInfo, typeKeyOf } from '@berth/kube/model/kinds'
 import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, refOf } from '@berth/kube/model/object-ref';
-import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
+import { ReadOnlyKubeApi } from '@berth/kube/dry-run-kube-api';
 import { errorForStatus, parseKubeStatus } from '@berth/kube/transport/kube-errors';
 import { BerthError, BugError, TransientError } from '@berth/runtime/errors';
 import { ExistingObjects } from '../members/objects-on-hub.ts';

@@ -5,7 +5,7 @@ import { type ResourceDefinition, type ResourceRef } from '@berth/embedded-hub/s
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import type { Scheme } from '@berth/embedded-hub/scheme/scheme';
 import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
-import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/ocm-crds';
 
 /** An object, or a kind in one version. */
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;

@@ -6,8 +6,7 @@ import { isUnreadable } from '../manifests/read-content.ts';
 import { folderOf, isBelow, isKustomization } from '../manifests/special-folders.ts';
 import type { RenderedFile } from './kustomizations.ts';
 import { parseKustomization } from './kustomization-text.ts';
-import { readContents, resolveEntry } from './kustomize-tree.ts';
-import type { KustomizeTree } from './kustomize-tree.ts';
+import { type KustomizeTree, readContents, resolveEntry } from './kustomize-tree.ts';
 
 /** The code of the warning about manifests that are not read. */
 export const UNLISTED = 'source.unlisted';

@@ -2,8 +2,7 @@ import type { GitRepository, TreeChange, TreeEntry } from '@berth/git-reader/rep
 import { InputError } from '@berth/runtime/errors';
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { ManifestLimits } from './source-content.ts';
-import { selectManifests } from './manifest-selection.ts';
-import type { ManifestSelector } from './manifest-selection.ts';
+import { type ManifestSelector, selectManifests } from './manifest-selection.ts';
 import { findSpecialFolders } from './special-folders.ts';
 
 /** The tree of a commit, and the files to read. */

@@ -1,6 +1,5 @@
 import picomatch from 'picomatch';
-import { splitSafeEntries } from '@berth/git-reader/repository/tree-safety';
-import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
+import { splitSafeEntries, type TreeFile } from '@berth/git-reader/repository/tree-safety';
 import type { TreeEntry } from '@berth/git-reader/repository/git-repository';
 import { InputError } from '@berth/runtime/errors';
 import type { Problem } from '@berth/runtime/problem/problem';

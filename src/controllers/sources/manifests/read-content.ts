@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hasManifestFields } from '../../../adapters/yaml/locate-fields.ts';
-import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
+import { type ParsedFile, parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
 import { leavesOut, type Problem } from '@berth/runtime/problem/problem';
 
 /** The code of the problem of a kustomization that cannot be rendered. */

@@ -1,9 +1,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import path, { dirname } from 'node:path';
-import type { MirrorOptions } from '@berth/git-reader/mirror/mirror-files';
+import type { MirrorOptions } from '@berth/git-reader/mirror/mirror-lock';
 import { openMirror } from '@berth/git-reader/open-mirror';
-import { SignatureVerifier } from '@berth/git-reader/program/commit-signature';
-import type { SignaturePolicy } from '@berth/git-reader/program/commit-signature';
+import { type SignaturePolicy, SignatureVerifier } from '@berth/git-reader/program/commit-signature';
 import { checkGitRef } from '@berth/git-reader/repository/git-ref';
 import type { FetchOptions, GitMirror, GitRef } from '@berth/git-reader/repository/git-repository';
 import { InputError, TransientError } from '@berth/runtime/errors';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
+import type { LabelSelector } from '@berth/kube/model/selector/label-selector-compile';
 
 /** One generator of an ApplicationSet that reads decisions. */
 export type DecisionUse =

@@ -1,10 +1,8 @@
-import type { ResultGenerator } from '@berth/placement/engine';
-import { CauseTrials } from '@berth/placement/explain/verdict/cause-trials';
-import { ResumableDecider } from '@berth/placement/explain/verdict/resumable-decider';
+import { type ResultGenerator, scheduleEach } from '@berth/placement/engine';
+import { CauseTrials, ResumableDecider } from '@berth/placement/explain/verdict/resumable-decider';
 import { IncrementalScheduler } from '@berth/placement/incremental-scheduler';
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import { scheduleEach } from '@berth/placement/schedule-each';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { completeTransition, Transitions, type Transition } from '../../transition/transition.ts';

@@ -1,7 +1,6 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { clusterView } from '@berth/placement/filter/cluster-view';
-import type { CelProgram } from '@berth/kube-cel/compile-cel';
-import { compileCel } from '@berth/kube-cel/compile-cel';
+import { type CelProgram, compileCel } from '@berth/kube-cel/compile-cel';
 import { KUBERNETES_CEL } from '@berth/kube-cel/kubernetes-environment';
 import { celProblemText } from '@berth/kube-cel/value/cel-problem';
 import { DYN } from '@berth/kube-cel/value/cel-type';

@@ -1,8 +1,7 @@
 import { type KindInfo, MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING } from '@berth/kube/model/kinds';
 import { completeCluster } from '@berth/ocm/admission/complete-cluster';
 import type { OcmRefusal, OcmReview, OcmWrite } from '@berth/ocm/admission/ocm-write';
-import { reviewBinding } from '@berth/ocm/admission/review-binding';
-import { reviewCluster } from '@berth/ocm/admission/review-cluster';
+import { reviewBinding, reviewCluster } from '@berth/ocm/admission/review-cluster';
 import { ADDON_CONVERSIONS } from '@berth/ocm/definition/addon-conversions';
 import { ADDON_GROUP } from '@berth/ocm/kind/addon';
 import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';

@@ -3,7 +3,7 @@ import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, OCM_KINDS } from '@berth/kube
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, groupVersionOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestSizeBytes } from '@berth/ocm/kind/manifest-size';
+import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestSizeBytes } from '@berth/ocm/kind/manifest-config';
 import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
 import { leavesOut, type Problem } from '@berth/runtime/problem/problem';

@@ -4,7 +4,7 @@ import {
   explainWaves,
   type WavesToExplain,
 } from '../../../../src/core/argocd/waves/explain-waves.ts';
-import { clusterWaves } from '@berth/placement/explain/explain-cluster-waves';
+import { clusterWaves } from '@berth/placement/explain/explain-placement';
 import { describeClusterWave } from '../../../../packages/placement/src/explain/text/describe-pair.ts';
 import { describeWaves } from '../../../../packages/placement/src/explain/text/describe-placement.ts';
 import type { Application } from '../../../../src/core/argocd/argocd-kinds.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestSizeBytes } from '@berth/ocm/kind/manifest-size';
+import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestSizeBytes } from '@berth/ocm/kind/manifest-config';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { identityOf } from '@berth/kube/model/object-ref';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { manifestSizeBytes } from '@berth/ocm/kind/manifest-size';
+import { manifestSizeBytes } from '@berth/ocm/kind/manifest-config';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { type Place, placeManifests } from '../../../src/rules/deployment/place-manifests.ts';

@@ -1,23 +1,32 @@
+import { isDeepStrictEqual } from 'node:util';
 import { judgeToken } from '@berth/kube/account-token';
 import type { Reflector } from '@berth/kube/cache/reflector';
+import { KubeConfig } from '@berth/kube/config/kube-config';
+import { parseKubeconfig } from '@berth/kube/config/parse-kubeconfig';
+import type { ClientPair } from '@berth/kube/config/rotating-kube-config';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition } from '@berth/kube/model/object-meta';
 import { requestToken } from '@berth/kube/request-token';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { certificateNotRotated, certificateRotated } from '@berth/ocm/registration/cluster-conditions';
+import { CLIENT_SIGNER } from '@berth/ocm/registration/names';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
+import { dump } from 'js-yaml';
+import type { AddonRegistration } from '../../rules/addons/addon-registrations.ts';
 import {
   type TokenInfrastructure,
   tokenNotRefreshed,
   tokenRefreshed,
 } from '../../rules/addons/addon-token.ts';
-import { goTime } from '../../rules/registration/go-time.ts';
+import { type HubEntry, hubKubeconfig, sameHub } from '../../rules/registration/hub-entry.ts';
 import {
+  goTime,
   type HeldCertificate,
   planCertificate,
   renewalShare,
 } from '../../rules/registration/plan-certificate.ts';
+import { hubEntryOf } from '../credentials/credential-store.ts';
 import { readCertificate } from '../credentials/read-credentials.ts';
 import { SecretStore } from '../credentials/secret-store.ts';
 import {
@@ -28,7 +37,6 @@ import {
 } from '../joining/advance-request.ts';
 import { AFTER_REFUSAL, requestProblem } from '../joining/request-certificate.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
-import { ADDON_KEYS, addonFiles, type AddonFiles, leadsToHub, type SecretOwner } from './addon-secret.ts';
 import type { AddonRecords } from './addon-records.ts';
 
 export interface SecretTask extends SecretOwner {
@@ -269,4 +277,55 @@ async function writeSecret(
     });
     return false;
   }
+}
+
+/**
+ * The files in the Secret of an add-on's agent. Source of the names: open-cluster-management.io/ocm
+ * `pkg/registration/register` and `register/csr`, `register/token`.
+ */
+const ADDON_KEYS = ['tls.crt', 'tls.key', 'token', 'kubeconfig', 'cluster-name'] as const;
+type AddonFiles = Readonly<Partial<Record<(typeof ADDON_KEYS)[number], string>>>;
+
+interface SecretOwner {
+  readonly registration: AddonRegistration;
+  readonly clusterName: string;
+  /** The connection to the hub, as the add-on's agent needs it: no file of this machine. */
+  readonly entry: HubEntry;
+}
+
+/** All files of the Secret; undefined removes what another driver left. */
+function addonFiles(
+  { registration, clusterName, entry }: SecretOwner,
+  issued: ClientPair | { readonly token: string },
+): { readonly [Key in keyof AddonFiles]: string | undefined } {
+  const { signerName, driver } = registration;
+  return {
+    'tls.crt': 'certPem' in issued ? issued.certPem : undefined,
+    'tls.key': 'keyPem' in issued ? issued.keyPem : undefined,
+    token: 'token' in issued ? issued.token : undefined,
+    kubeconfig: signerName === CLIENT_SIGNER ? dump(hubKubeconfig(entry, driver)) : undefined,
+    'cluster-name': clusterName,
+  };
+}
+
+/**
+ * Whether the kubeconfig in the Secret leads to this hub with the credentials beside it. If not, the credentials may be
+ * those of another hub. Certificates of other signers have no kubeconfig.
+ */
+function leadsToHub(files: AddonFiles, { registration, entry }: SecretOwner): boolean {
+  const { signerName, driver } = registration;
+  if (signerName !== CLIENT_SIGNER) return true;
+  const [found, wanted] = [files.kubeconfig, dump(hubKubeconfig(entry, driver))].map((text) => {
+    try {
+      return new KubeConfig(parseKubeconfig(text ?? '', '/'), {});
+    } catch {
+      return undefined;
+    }
+  });
+  if (found === undefined || wanted === undefined) return false;
+  const [user, wantedUser] = [found.getCurrentUser(), wanted.getCurrentUser()].map((one) => ({
+    ...one,
+    name: '',
+  }));
+  return sameHub(hubEntryOf(found), hubEntryOf(wanted)) && isDeepStrictEqual(user, wantedUser);
 }

@@ -1,8 +1,12 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { removeTemporaryFiles, writeFileAtomic, syncDirectory } from '@berth/runtime/files/atomic-file';
+import {
+  removeTemporaryFiles,
+  syncDirectory,
+  tightenDirectory,
+  writeFileAtomic,
+} from '@berth/runtime/files/atomic-file';
 import type { Logger } from '@berth/runtime/logger';
-import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
 import {
   CREDENTIAL_KEYS,
   type CredentialFiles,

@@ -2,7 +2,7 @@ import { SECRET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
 import { CREDENTIAL_KEYS, type CredentialKey } from './credential-store.ts';
-import { retryOnConflict } from '@berth/kube/retry-on-conflict';
+import { retryOnConflict } from '@berth/kube/create-if-absent';
 
 /** Stores credentials in a Secret, as OCM's agent does. One write is one request. Other keys in the Secret stay. */
 export class SecretStore<Key extends string = CredentialKey> {

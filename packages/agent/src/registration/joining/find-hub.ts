@@ -1,10 +1,9 @@
-import { errorText, InputError } from '@berth/runtime/errors';
 import type { KubeConfig } from '@berth/kube/config/kube-config';
 import { MANAGED_CLUSTER, SELF_SUBJECT_ACCESS_REVIEW } from '@berth/kube/model/kinds';
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { chooseHub, type HubCandidate } from '../../rules/registration/choose-hub.ts';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { errorText, InputError } from '@berth/runtime/errors';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
 /**
@@ -91,4 +90,27 @@ async function reasonToSkip(api: KubeApi, clusterName: string): Promise<string |
   return cluster === undefined || cluster.spec?.hubAcceptsClient === true
     ? undefined
     : 'it has not accepted the cluster';
+}
+
+/** A bootstrap kubeconfig of a list, and whether its hub accepts the cluster. */
+interface HubCandidate {
+  readonly server: string;
+  /** The hub answers, grants the rights for a registration, and has not denied the cluster. */
+  readonly passes: boolean;
+}
+
+/**
+ * Chooses the hub of an agent from a list: the current one while it accepts the cluster, otherwise the first one that
+ * does.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/bootstrapkubeconfigsmanager.go`.
+ * @param current server of the hub kubeconfig that the agent has
+ * @returns the index in the list; undefined if no hub accepts the cluster now
+ */
+export function chooseHub(
+  candidates: readonly HubCandidate[],
+  current: string | undefined,
+): number | undefined {
+  const kept = candidates.findIndex(({ server, passes }) => passes && server === current);
+  const chosen = kept >= 0 ? kept : candidates.findIndex(({ passes }) => passes);
+  return chosen < 0 ? undefined : chosen;
 }

@@ -13,12 +13,12 @@ import type { RegistrationSettings } from '../options/registration-settings.ts';
 import {
   advanceRequest,
   type OpenRequest,
+  type OwnRequest,
   renewRequest,
   type RequestParts,
   type RequestProgress,
   requestsOf,
 } from './advance-request.ts';
-import type { OwnRequest } from './make-request.ts';
 
 export interface CertificateOptions {
   /** The client of the hub. */

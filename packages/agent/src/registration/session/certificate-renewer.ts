@@ -4,10 +4,10 @@ import type { Condition } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { certificateNotRotated, certificateRotated } from '@berth/ocm/registration/cluster-conditions';
 import type { AgentIdentity } from '@berth/ocm/registration/names';
-import { goTime } from '../../rules/registration/go-time.ts';
 import type { HubEntry } from '../../rules/registration/hub-entry.ts';
 import {
   agentSubject,
+  goTime,
   type HeldCertificate,
   planCertificate,
   renewalShare,

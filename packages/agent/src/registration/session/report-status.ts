@@ -16,24 +16,25 @@ import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { probeHealth, serverVersion } from '@berth/kube/probe-server';
 import type { ManagedCluster, ManagedNamespaceStatus } from '@berth/ocm/kind/managed-cluster';
-import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
-import { clusterEvent } from '@berth/ocm/registration/cluster-event';
+import { AVAILABLE, clusterEvent } from '@berth/ocm/registration/cluster-conditions';
 import { errorText } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
 import { reportedClaims, type ReportedClaims } from '../../rules/registration/cluster-claims.ts';
-import type { NodeResources } from '../../rules/registration/cluster-resources.ts';
-import {
-  HEALTH_RECHECK_MS,
-  type HealthMemory,
-  type HealthVerdict,
-  judgeHealth,
-} from '../../rules/registration/judge-health.ts';
 import {
   managedNamespaceLabel,
   namespaceCondition,
   namespacesGivenUp,
 } from '../../rules/registration/managed-namespaces.ts';
-import { type ClusterObservation, isAccepted, nextStatus } from '../../rules/registration/next-status.ts';
+import {
+  type ClusterObservation,
+  HEALTH_RECHECK_MS,
+  type HealthMemory,
+  type HealthVerdict,
+  isAccepted,
+  judgeHealth,
+  nextStatus,
+  type NodeResources,
+} from '../../rules/registration/next-status.ts';
 import type { ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
 
 export interface StatusReportOptions {

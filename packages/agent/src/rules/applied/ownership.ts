@@ -1,5 +1,5 @@
 import { APPLIED_MANIFEST_WORK } from '@berth/kube/model/kinds';
-import type { ObjectMeta, OwnerReference, KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeObject, ObjectMeta, OwnerReference } from '@berth/kube/model/object-meta';
 import type { DeleteOption, ResourceIdentifier } from '@berth/ocm/kind/manifest-work';
 
 /**
@@ -88,3 +88,6 @@ export function withoutLabelPatch({ labels }: ObjectMeta): {
 } {
   return labels?.[OWNER_LABEL] === undefined ? {} : { labels: { [OWNER_LABEL]: null } };
 }
+
+/** Field manager of everything the agent writes that is not applied under another name. */
+export const AGENT_MANAGER = 'work-agent';

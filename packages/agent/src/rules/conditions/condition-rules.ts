@@ -1,6 +1,6 @@
 import { type CelBudget, evaluateWithin, newCelBudget } from '@berth/kube-cel/cel-budget';
 import type { CelCompilation } from '@berth/kube-cel/compile-cel';
-import { compileConditionMessage, compileConditionRule } from '@berth/kube-cel/condition-cel';
+import { compileConditionMessage, compileConditionRule } from '@berth/kube-cel/kubernetes-environment';
 import { celProblemText } from '@berth/kube-cel/value/cel-problem';
 import { celTypeName } from '@berth/kube-cel/value/cel-value';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';

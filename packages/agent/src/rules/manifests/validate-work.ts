@@ -1,6 +1,6 @@
 import type { ManifestConfig, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { DEFAULT_MANIFEST_LIMIT_BYTES, excessiveSizeBytes } from '@berth/ocm/kind/manifest-size';
+import { DEFAULT_MANIFEST_LIMIT_BYTES, excessiveSizeBytes } from '@berth/ocm/kind/manifest-config';
 
 export interface WorkProblem {
   readonly code:

@@ -1,6 +1,6 @@
 import { parseQuantity, quantityToNumber } from '@berth/kube/model/quantity';
 import { epochMsOf, parseRfc3339 } from '@berth/kube/model/rfc3339';
-import { sums, type NodeResources, type ResourceList } from '../registration/cluster-resources.ts';
+import { type NodeResources, type ResourceList, sums } from '../registration/next-status.ts';
 
 /** Available CPUs of a cluster, and memory in bytes. May be negative. */
 export interface AvailableResources {

@@ -1,7 +1,6 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { AGENT_MANAGER } from '../applied/agent-manager.ts';
-import { hasKey } from './fields-outside-manifest.ts';
-import type { ManagedFields } from './untouched.ts';
+import { AGENT_MANAGER } from '../applied/ownership.ts';
+import { hasKey, type ManagedFields } from './fields-outside-manifest.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPartOf } from '../../../src/rules/manifests/is-part-of.ts';
+import { isPartOf } from '../../../src/apply/apply-manifest.ts';
 
 describe('what is left when something is taken away', () => {
   const whole = { a: 1, list: [{ b: 1, c: 2 }, { b: 3 }, 'x'], deep: { d: null } };

@@ -2,15 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { reportedClaims } from '../../../src/rules/registration/cluster-claims.ts';
-import { clusterResources } from '../../../src/rules/registration/cluster-resources.ts';
-import { goTime } from '../../../src/rules/registration/go-time.ts';
-import { judgeHealth } from '../../../src/rules/registration/judge-health.ts';
+import { goTime } from '../../../src/rules/registration/plan-certificate.ts';
 import {
   managedNamespaceLabel,
   namespacesGivenUp,
 } from '../../../src/rules/registration/managed-namespaces.ts';
-import { type ClusterObservation, nextStatus } from '../../../src/rules/registration/next-status.ts';
-import { chooseHub } from '../../../src/rules/registration/choose-hub.ts';
+import {
+  type ClusterObservation,
+  clusterResources,
+  judgeHealth,
+  nextStatus,
+} from '../../../src/rules/registration/next-status.ts';
+import { chooseHub } from '../../../src/registration/joining/find-hub.ts';
 import { changedFields, hubKubeconfig, sameHub } from '../../../src/rules/registration/hub-entry.ts';
 
 const NOW = '2026-01-01T00:00:00Z';

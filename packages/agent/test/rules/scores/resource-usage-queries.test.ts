@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { resourceUsageQueries } from '../../../src/rules/scores/resource-usage-queries.ts';
+import { resourceUsageQueries } from '../../../src/rules/scores/resource-usage-score.ts';
 
 it.each([
   {

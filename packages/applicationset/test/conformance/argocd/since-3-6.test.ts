@@ -3,8 +3,7 @@ import { NotRendered } from '../../../src/failure/failures.ts';
 import { generateApplications } from '../../../src/generate-applications.ts';
 import type { JsonValue } from '../../../src/json/json-value.ts';
 import { renderGoTemplate } from '@berth/go-template/render-go-template';
-import { TemplateError } from '@berth/go-template/template-error';
-import type { TemplateValue } from '@berth/go-template/values';
+import { TemplateError, type TemplateValue } from '@berth/go-template/values';
 import { EMPTY_INPUTS } from '../../fakes/empty-generator-inputs.ts';
 import { TPL_CASES } from './since-3-6.ts';
 

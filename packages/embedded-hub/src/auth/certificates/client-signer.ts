@@ -1,9 +1,7 @@
-import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { listAt, textAt } from '../../json/json-value.ts';
+import { type JsonObject, type JsonValue, listAt, textAt } from '../../json/json-value.ts';
 import type { KeyUsage } from '@berth/kube/x509/certificate-authority';
 import { readCertificateRequest } from '@berth/kube/x509/certificate-request';
-import type { CertificateSubject } from '@berth/kube/x509/certificate-subject';
-import { readSubject } from '@berth/kube/x509/certificate-subject';
+import { type CertificateSubject, readSubject } from '@berth/kube/x509/certificate-subject';
 import { MASTERS_GROUP } from '../rbac/authorizer.ts';
 
 /** The only signer of the hub: client certificates for its own API. */

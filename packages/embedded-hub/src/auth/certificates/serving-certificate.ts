@@ -1,5 +1,4 @@
-import type { X509Certificate } from 'node:crypto';
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, type X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText } from '@berth/runtime/errors';

@@ -1,11 +1,9 @@
-import type { JsonObject } from '../../json/json-value.ts';
-import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
+import { getOwn, isObject, type JsonObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { StatusError } from '../../wire/status-error.ts';
 import { forbidden } from '../../wire/status-errors.ts';
 import type { AccessAttributes, UserInfo } from '../../wire/user-info.ts';
-import type { PolicyRule } from './rbac-rules.ts';
-import { readRules, ruleAllows, ruleAllowsPath } from './rbac-rules.ts';
+import { type PolicyRule, readRules, ruleAllows, ruleAllowsPath } from './rbac-rules.ts';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 export const MASTERS_GROUP = 'system:masters';

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { getOwn, isObject, listAt } from '../../json/json-value.ts';
+import { getOwn, isObject, type JsonObject, type JsonValue, listAt } from '../../json/json-value.ts';
 import type { AccessAttributes } from '../../wire/user-info.ts';
 
 /** rbac/v1 PolicyRule with every list present. */

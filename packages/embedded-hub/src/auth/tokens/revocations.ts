@@ -1,7 +1,6 @@
 import { InputError } from '@berth/runtime/errors';
-import type { Logger } from '@berth/runtime/logger';
+import { type Logger, SILENT_LOG } from '@berth/runtime/logger';
 import { SecretFile } from '@berth/runtime/files/secret-file';
-import { SILENT_LOG } from '@berth/runtime/logger';
 import { writePrivateFile, changeCredentials } from '../files/private-file.ts';
 
 /**

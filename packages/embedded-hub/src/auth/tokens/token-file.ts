@@ -1,8 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { InputError } from '@berth/runtime/errors';
-import type { Logger } from '@berth/runtime/logger';
+import { type Logger, SILENT_LOG } from '@berth/runtime/logger';
 import { SecretFile } from '@berth/runtime/files/secret-file';
-import { SILENT_LOG } from '@berth/runtime/logger';
 import type { UserInfo } from '../../wire/user-info.ts';
 import { writePrivateFile, changeCredentials } from '../files/private-file.ts';
 

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../json/json-value.ts';
-import { listAt, objectAt, textAt } from '../../json/json-value.ts';
+import { type JsonObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { invalid, notFound } from '../../wire/status-errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';

@@ -7,8 +7,7 @@ import { builtinSchema, builtinSchemaNamed } from '../../scheme/builtin/builtin-
 import type { Scheme } from '../../scheme/scheme.ts';
 import { listExtensions, patchExtensions, kindExtensions, schemaNameOf } from '../render-schema.ts';
 import { encodeGnostic } from './gnostic.ts';
-import type { GroupVersionKind } from './swagger-paths.ts';
-import { swaggerPaths } from './swagger-paths.ts';
+import { type GroupVersionKind, swaggerPaths } from './swagger-paths.ts';
 
 /** The OpenAPI v2 document of a server, in JSON and protobuf. */
 export class SwaggerDocument {

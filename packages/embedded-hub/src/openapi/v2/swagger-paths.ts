@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import type { ResourceRef } from '../../schema/resource-definition.ts';
-import { PATCH_TYPES, STRATEGIC_MERGE_PATCH } from '../render-paths.ts';
+import { PATCH_TYPES, STRATEGIC_MERGE_PATCH } from '../openapi.ts';
 
 /** The names of the definitions that the operations of one resource refer to. */
 export interface PathDefinitions {

@@ -1,6 +1,5 @@
-import type { JsonValue } from '../../json/json-value.ts';
-import { isObject } from '../../json/json-value.ts';
-import { cutText } from '../../wire/cut-text.ts';
+import { isObject, type JsonValue } from '../../json/json-value.ts';
+import { cutText } from '../../wire/status-error.ts';
 
 /** Longer values are cut in messages: nobody reads them, and one message may name a hundred. */
 const MAX_LENGTH = 1_024;

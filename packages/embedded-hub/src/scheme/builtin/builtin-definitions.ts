@@ -1,8 +1,12 @@
 import { groupResource } from '@berth/kube/model/kinds';
 import type { ResourceDefinition, Subresources } from '../../schema/resource-definition.ts';
 import type { Schema } from '../../schema/schema.ts';
-import type { BuiltinResource } from './builtin-resource.ts';
-import { BUILTIN_RESOURCES, SUBRESOURCE_KINDS, WORKLOAD_SCALE } from './builtin-resources.ts';
+import {
+  BUILTIN_RESOURCES,
+  type BuiltinResource,
+  SUBRESOURCE_KINDS,
+  WORKLOAD_SCALE,
+} from './builtin-resources.ts';
 import { builtinSchema } from './builtin-schemas.ts';
 
 /** The verbs of a stored resource. */

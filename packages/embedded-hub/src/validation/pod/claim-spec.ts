@@ -1,6 +1,5 @@
 import { dnsLabel, dnsSubdomain } from '@berth/kube/model/selector/name-rules';
-import { deepEqual, getOwn, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import type { JsonObject } from '../../json/json-value.ts';
+import { deepEqual, getOwn, type JsonObject, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkSelector } from '../values/metadata-rules.ts';
 import { checkPositiveQuantity, quantityAt } from '../values/quantity-rules.ts';

@@ -12,11 +12,9 @@ import {
 import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkLegacyIp } from '../values/ip-rules.ts';
 import { checkLabelMap } from '../values/metadata-rules.ts';
-import { checkAffinity } from './affinity.ts';
-import type { PodContext } from './containers.ts';
-import { checkContainers, checkInitContainers } from './containers.ts';
+import { checkAffinity, checkSpreadConstraints, checkTolerations } from './affinity.ts';
+import { checkContainers, checkInitContainers, type PodContext } from './containers.ts';
 import { checkResources } from './resources.ts';
-import { checkSpreadConstraints, checkTolerations } from './scheduling.ts';
 import { checkPodSecurity } from './security-context.ts';
 import { checkVolumes } from './volumes.ts';
 

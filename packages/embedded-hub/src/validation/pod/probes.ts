@@ -1,6 +1,5 @@
 import type { NameRule } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../../json/json-value.ts';
-import { getOwn, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
+import { getOwn, type JsonObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPort, checkPortOrName } from '../values/port-rules.ts';
 

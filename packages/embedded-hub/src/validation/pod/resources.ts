@@ -6,8 +6,7 @@ import {
   quantityToInteger,
 } from '@berth/kube/model/quantity';
 import { dnsLabel } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
+import { isObject, type JsonObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
 import {
   checkResourceQuantity,

@@ -1,7 +1,6 @@
 import { formatQuantity } from '@berth/kube/model/quantity';
 import { qualifiedName } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../../json/json-value.ts';
-import { numberAt, objectAt, textAt } from '../../json/json-value.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { type FieldReporter, checkVolumePath } from '../values/field-reporter.ts';
 import { quantityAt } from '../values/quantity-rules.ts';
 

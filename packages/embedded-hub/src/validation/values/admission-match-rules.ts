@@ -1,7 +1,5 @@
-import type { AdmissionCompilation } from '@berth/kube-cel/admission-cel';
-import { compileAdmission } from '@berth/kube-cel/admission-cel';
-import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { listAt, textAt, textsAt } from '../../json/json-value.ts';
+import { type AdmissionCompilation, compileAdmission } from '@berth/kube-cel/admission-cel';
+import { type JsonObject, type JsonValue, listAt, textAt, textsAt } from '../../json/json-value.ts';
 import { chargeWork } from '../../json/work-budget.ts';
 import { qualifiedName } from '@berth/kube/model/selector/name-rules';
 import type { FieldReporter } from './field-reporter.ts';

@@ -1,8 +1,6 @@
 import { dnsSubdomain, type NameRule } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { deepEqual, isObject, listAt } from '../../json/json-value.ts';
-import type { FieldPath } from '../../schema/field-path.ts';
-import { pathText } from '../../schema/field-path.ts';
+import { deepEqual, isObject, type JsonObject, type JsonValue, listAt } from '../../json/json-value.ts';
+import { type FieldPath, pathText } from '../../schema/field-path.ts';
 import {
   duplicate,
   forbiddenField,

@@ -1,6 +1,5 @@
 import { compareQuantities, parseQuantity } from '@berth/kube/model/quantity';
-import type { JsonValue } from '../../json/json-value.ts';
-import { getOwn, isObject } from '../../json/json-value.ts';
+import { getOwn, isObject, type JsonValue } from '../../json/json-value.ts';
 
 /** Fields whose values are quantities: `1Gi` and `1024Mi` are the same. */
 const QUANTITIES = new Set(['requests', 'limits', 'capacity', 'hard', 'overhead']);

@@ -1,6 +1,5 @@
 import { dns1035Label, dnsSubdomain } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../../json/json-value.ts';
-import { getOwn, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
+import { getOwn, type JsonObject, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { FieldReporter } from './field-reporter.ts';
 
 const FORM = '; desired format: https://host[/path]';

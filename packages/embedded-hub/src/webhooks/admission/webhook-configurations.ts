@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import type { WebhookClientConfig } from '../../wire/webhook-client-config.ts';
-import { readWebhookClientConfig } from '../../wire/webhook-client-config.ts';
+import { readWebhookClientConfig, type WebhookClientConfig } from '../../wire/webhook-client-config.ts';
 import {
   type MatchConstraints,
   readMatchConstraints,

@@ -15,16 +15,16 @@ import { forbiddenField, IMMUTABLE, invalidValue } from '../../schema/field-prob
 import type { ResourceRef } from '../../schema/resource-definition.ts';
 import type { FieldProblem } from '../../wire/status-errors.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
-import { CRD_STRATEGY } from './crd-strategy.ts';
+import {
+  CRD_STRATEGY,
+  MUTATING_WEBHOOK_STRATEGY,
+  VALIDATING_WEBHOOK_STRATEGY,
+  withScope,
+} from './extension-strategies.ts';
 import { JOB_STRATEGY } from './job-strategy.ts';
 import { SERVICE_STRATEGY } from './service-strategy.ts';
 import { CLAIM_STRATEGY, LIMIT_RANGE_STRATEGY, VOLUME_STRATEGY } from './storage-strategies.ts';
 import type { Strategy } from './strategy.ts';
-import {
-  MUTATING_WEBHOOK_STRATEGY,
-  VALIDATING_WEBHOOK_STRATEGY,
-  withScope,
-} from './webhook-configuration-strategy.ts';
 import {
   CRON_JOB_STRATEGY,
   DAEMON_SET_STRATEGY,

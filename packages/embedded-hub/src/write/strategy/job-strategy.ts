@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
+import { isObject, type JsonObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { withLabelsOfTemplate, withTemplateDefaults } from './pod-defaults.ts';
 import type { Strategy } from './strategy.ts';
 

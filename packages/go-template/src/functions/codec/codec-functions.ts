@@ -1,9 +1,7 @@
 import { GoError, Refusal } from '../../value/go-error.ts';
-import type { FuncMap } from '../../value/go-func.ts';
-import { func } from '../../value/go-func.ts';
+import { func, type FuncMap } from '../../value/go-func.ts';
 import { MAP } from '../../value/go-map.ts';
-import type { Any } from '../../value/go-type.ts';
-import { INTERFACE, LIST, STRING } from '../../value/go-type.ts';
+import { type Any, INTERFACE, LIST, STRING } from '../../value/go-type.ts';
 import { decodeBase32, decodeBase64, encodeBase32, encodeBase64 } from './base-encodings.ts';
 import { decodeJson } from './decode-json.ts';
 import { decodeYamlList, decodeYamlMap } from './decode-yaml.ts';

@@ -2,8 +2,7 @@ import { encodeRune, encodeRunes, isAscii, runesOf } from '../../text/bytes.ts';
 import { quoteRune } from '../../text/quote.ts';
 import { GoError } from '../../value/go-error.ts';
 import { GoMap, MAP } from '../../value/go-map.ts';
-import type { Any } from '../../value/go-type.ts';
-import { BOOL, FLOAT64, LIST, STRING, valueOf } from '../../value/go-type.ts';
+import { type Any, BOOL, FLOAT64, LIST, STRING, valueOf } from '../../value/go-type.ts';
 import { checkDepth, spend } from '../../value/work.ts';
 
 /**

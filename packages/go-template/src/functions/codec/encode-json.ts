@@ -3,8 +3,7 @@ import { decodeRune } from '../../text/bytes.ts';
 import { hex } from '../../text/quote.ts';
 import { GoError } from '../../value/go-error.ts';
 import type { GoMap } from '../../value/go-map.ts';
-import type { Any, GoType } from '../../value/go-type.ts';
-import { isInteger, isUnsigned } from '../../value/go-type.ts';
+import { type Any, type GoType, isInteger, isUnsigned } from '../../value/go-type.ts';
 import { checkDepth, checkText } from '../../value/work.ts';
 
 /** How to write JSON: with `<`, `>` and `&` escaped or not, on one line or indented. */

@@ -3,14 +3,12 @@ import { runesOf, decodeRune } from '../../text/bytes.ts';
 import { hex } from '../../text/quote.ts';
 import { isDigit, isLetter } from '../../text/unicode.ts';
 import { GoError, Refusal } from '../../value/go-error.ts';
-import type { GoMap } from '../../value/go-map.ts';
-import { isMap } from '../../value/go-map.ts';
-import type { Any } from '../../value/go-type.ts';
-import { isString } from '../../value/go-type.ts';
+import { type GoMap, isMap } from '../../value/go-map.ts';
+import { type Any, isString } from '../../value/go-type.ts';
 import { checkText } from '../../value/work.ts';
 import { decodeJson } from './decode-json.ts';
 import { encodeJson } from './encode-json.ts';
-import { resolveScalar, isPlainText } from './resolve-scalar.ts';
+import { isPlainText, resolveScalar } from './decode-yaml.ts';
 
 /** Control characters that YAML readers refuse. */
 const REFUSED = /\x7f|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]/;

@@ -1,7 +1,6 @@
 import { compareBytes } from '../../text/bytes.ts';
 import { GoError } from '../../value/go-error.ts';
-import type { FuncMap } from '../../value/go-func.ts';
-import { func, variadic } from '../../value/go-func.ts';
+import { func, type FuncMap, variadic } from '../../value/go-func.ts';
 import { GoMap, isMap, MAP } from '../../value/go-map.ts';
 import {
   type Any,

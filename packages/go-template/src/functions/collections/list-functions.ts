@@ -1,15 +1,11 @@
-import { GoError } from '../../value/go-error.ts';
+import { checkBounds, GoError } from '../../value/go-error.ts';
 import { compareBytes } from '../../text/bytes.ts';
-import { checkBounds } from '../../value/go-slice.ts';
-import type { FuncMap } from '../../value/go-func.ts';
-import { func, variadic } from '../../value/go-func.ts';
-import type { Any } from '../../value/go-type.ts';
-import { BOOL, INT, INTERFACE, LIST, LISTS, STRINGS, valueOf } from '../../value/go-type.ts';
+import { func, type FuncMap, variadic } from '../../value/go-func.ts';
+import { type Any, BOOL, INT, INTERFACE, LIST, LISTS, STRINGS, valueOf } from '../../value/go-type.ts';
 import { checkElements, spend } from '../../value/work.ts';
-import { toInt64 } from '../numbers/cast.ts';
+import { toInt64 } from '../numbers/number-functions.ts';
 import { elements, strslice, strval } from '../text/text-functions.ts';
-import { deepEqual } from './deep-equal.ts';
-import { isEmpty } from './default-functions.ts';
+import { deepEqual, isEmpty } from './default-functions.ts';
 
 const NIL_POINTER = 'runtime error: invalid memory address or nil pointer dereference';
 

@@ -1,13 +1,63 @@
 import { shortest } from '../../fmt/exact-decimal.ts';
 import { formatFloat } from '../../fmt/format-float.ts';
 import { sprint } from '../../fmt/sprintf.ts';
-import { parseInt64 } from '../../text/parse-number.ts';
+import { parseFloat64, parseInt64 } from '../../text/parse-number.ts';
 import { GoError } from '../../value/go-error.ts';
-import type { FuncMap } from '../../value/go-func.ts';
-import { func, variadic } from '../../value/go-func.ts';
-import { type Any, FLOAT64, INT, INT64, INTERFACE, INTS, STRING, wrap64 } from '../../value/go-type.ts';
+import { func, type FuncMap, variadic } from '../../value/go-func.ts';
+import {
+  type Any,
+  FLOAT64,
+  floatToInt64,
+  INT,
+  INT64,
+  INTERFACE,
+  INTS,
+  isInteger,
+  isUnsigned,
+  STRING,
+  wrap64,
+} from '../../value/go-type.ts';
 import { checkElements } from '../../value/work.ts';
-import { toFloat64, toInt64 } from './cast.ts';
+
+/** Conversion as in spf13/cast. A value that cannot become a number is 0. */
+export function toInt64(value: Any): bigint {
+  if (value === null) return 0n;
+  if (isInteger(value) || isUnsigned(value)) return wrap64(value.data);
+  switch (value.type.kind) {
+    case 'float64':
+      return floatToInt64(value.data as number);
+    case 'bool':
+      return value.data === true ? 1n : 0n;
+    case 'string': {
+      const number = parseInt64(withoutZeroDecimals(value.data as string));
+      return typeof number === 'bigint' ? number : 0n;
+    }
+    default:
+      return 0n;
+  }
+}
+
+/** `3.00` counts as 3, and `.0` as nothing. */
+function withoutZeroDecimals(text: string): string {
+  return text.replace(/\.0+$/, '');
+}
+
+function toFloat64(value: Any): number {
+  if (value === null) return 0;
+  if (isInteger(value) || isUnsigned(value)) return Number(value.data);
+  switch (value.type.kind) {
+    case 'float64':
+      return value.data as number;
+    case 'bool':
+      return value.data === true ? 1 : 0;
+    case 'string': {
+      const number = parseFloat64(value.data as string);
+      return typeof number === 'number' ? number : 0;
+    }
+    default:
+      return 0;
+  }
+}
 
 const PRECISION = 16;
 

@@ -1,8 +1,6 @@
 import { GoError } from '../../value/go-error.ts';
-import type { FuncMap } from '../../value/go-func.ts';
-import { func } from '../../value/go-func.ts';
-import type { GoType, Method } from '../../value/go-type.ts';
-import { BOOL, INT, STRING, UINT64 } from '../../value/go-type.ts';
+import { func, type FuncMap } from '../../value/go-func.ts';
+import { BOOL, type GoType, INT, type Method, STRING, UINT64 } from '../../value/go-type.ts';
 
 const VERSION_PATTERN =
   'v?([0-9|xX*]+)(\\.[0-9|xX*]+)?(\\.[0-9|xX*]+)?(-([0-9A-Za-z\\-]+(?:\\.[0-9A-Za-z\\-]+)*))?(\\+([0-9A-Za-z\\-]+(?:\\.[0-9A-Za-z\\-]+)*))?';

@@ -2,8 +2,7 @@ import { decode } from '../../text/bytes.ts';
 import { parseInt64 } from '../../text/parse-number.ts';
 import { quote } from '../../text/quote.ts';
 import { GoError, Refusal } from '../../value/go-error.ts';
-import type { FuncMap } from '../../value/go-func.ts';
-import { func } from '../../value/go-func.ts';
+import { func, type FuncMap } from '../../value/go-func.ts';
 import {
   type Any,
   type GoType,

@@ -1,7 +1,6 @@
 import { quote } from '../../text/quote.ts';
 import { GoError } from '../../value/go-error.ts';
-import type { Moment } from './moment.ts';
-import { daysOf, daysOfMonth, momentOf } from './moment.ts';
+import { daysOf, daysOfMonth, type Moment, momentOf } from './moment.ts';
 
 export const DAYS: readonly string[] = [
   'Sunday',

@@ -3,9 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { renderFastTemplate } from '../../../src/render-fast-template.ts';
 import { renderGoTemplate } from '../../../src/render-go-template.ts';
-import { TemplateError } from '../../../src/template-error.ts';
-import type { TemplateValue } from '../../../src/values.ts';
-import { StringMap } from '../../../src/values.ts';
+import { StringMap, TemplateError, type TemplateValue } from '../../../src/values.ts';
 import { FUNCTIONS_SINCE_3_6 } from '../../../../applicationset/test/conformance/argocd/since-3-6.ts';
 
 interface Recorded {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { TemplateError } from '../../../src/template-error.ts';
+import { TemplateError } from '../../../src/values.ts';
 import { yamlToJson } from '../../../src/yaml-to-json.ts';
 
 interface Recorded {

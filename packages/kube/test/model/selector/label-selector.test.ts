@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { compileLabelSelector, matchesLabels } from '../../../src/model/selector/label-selector-compile.ts';
+import {
+  compileLabelSelector,
+  type LabelSelector,
+  matchesLabels,
+} from '../../../src/model/selector/label-selector-compile.ts';
 import { labelKeyProblem, labelValueProblem } from '../../../src/model/selector/label-syntax.ts';
-import type { LabelSelector } from '../../../src/model/selector/label-selector.ts';
 
 const expression = (key: string, operator: string, values?: string[]): LabelSelector => ({
   matchExpressions: [{ key, operator, values }],

@@ -1,7 +1,6 @@
 import { apiVersionOf, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { Placement } from '@berth/ocm/kind/placement';
-import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { ScheduleResult } from '../../result/schedule-result.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { PlacementRef } from './snapshot-change.ts';

@@ -1,7 +1,6 @@
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { PlacementRef } from './snapshot-change.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';

@@ -8,8 +8,7 @@ import type {
   TaintFinding,
   ClusterWaveFinding,
 } from '../verdict/explanation.ts';
-import { describeChange, describeTaint, describeToleration } from './describe-change.ts';
-import { describeOrigin } from './describe-origin.ts';
+import { describeChange, describeOrigin, describeTaint, describeToleration } from './describe-change.ts';
 import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
 /** The explanation of a placement and a cluster as lines of text. */

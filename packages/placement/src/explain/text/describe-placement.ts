@@ -7,7 +7,7 @@ import {
   MAX_NAMED_CLUSTERS,
 } from '../verdict/explanation.ts';
 import { type CutLine, decisionTable } from './decision-table.ts';
-import { originWord } from './describe-origin.ts';
+import { originWord } from './describe-change.ts';
 import { alignColumns, describeHold } from './describe-pair.ts';
 
 const MAX_SELECTED_ROWS = 50;

@@ -2,8 +2,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { epochMsOf, formatRfc3339, instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import type { ScheduleResult } from '../../result/schedule-result.ts';
-import type { TraceFailure } from '../../trace/trace-predicates.ts';
-import type { TraceTaint } from '../../trace/trace-taints.ts';
+import type { TraceFailure, TraceTaint } from '../../trace/trace-predicates.ts';
 import type { PlacementTrace } from '../../trace/trace.ts';
 import type { ClusterVerdict, PredicateFailure, ScoreFinding, TaintFinding } from './explanation.ts';
 

@@ -235,7 +235,7 @@ async function openInputs(
 /** Decides every placement of a folder, as `berth simulate` and the previews do. */
 async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
   const { readOfflineSnapshot } = await import('../../../../controllers/explanations/offline-snapshot.ts');
-  const { scheduleAll } = await import('@berth/placement/schedule-all');
+  const { scheduleAll } = await import('@berth/placement/engine');
   const { withRecordedResults } = await import('@berth/placement/explain/snapshot/recorded-decisions');
   const { countProblems, renderProblems } = await import('../../../terminal/problem-report.ts');
   const { snapshot, problems, assumed } = await readOfflineSnapshot(

@@ -86,7 +86,7 @@ export const checkCommand: Register = (hub, run) => {
     .addHelpText('after', example('hub check --data .berth/hub'))
     .action(
       run(async (io, flags: CheckFlags) => {
-        const { checkData } = await import('@berth/embedded-hub/maintenance/check-data');
+        const { checkData } = await import('@berth/embedded-hub/maintenance/compact-data');
         const checks = await checkData(flags.data);
         if (flags.output !== 'table') io.stdout.write(await renderDocument(checks, flags.output));
         else

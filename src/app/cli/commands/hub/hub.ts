@@ -146,7 +146,7 @@ function registerRun(hub: Command, run: RunAction): Command {
         };
         const { startHub } = await import('@berth/embedded-hub/start-hub');
         const { hubAdmission } = await import('../../../../controllers/admission/hub-admission.ts');
-        const { OCM_HUB_KINDS } = await import('@berth/ocm/definition/hub-kinds');
+        const { OCM_HUB_KINDS } = await import('@berth/ocm/definition/ocm-crds');
         const { withHoldColumns } = await import('../../../../core/publish/hold-columns.ts');
         const log = await openLog(io, flags);
         const running = await startHub({

@@ -1,6 +1,6 @@
 import { isManagedHere, readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
 import { installPlacements } from '@berth/addon/rules/plan-install';
-import { listServed } from '@berth/kube/list-served';
+import { listServed } from '@berth/kube/create-if-absent';
 import {
   CLUSTER_MANAGEMENT_ADDON,
   CONFIG_MAP,

@@ -6,7 +6,7 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { errorText } from '@berth/runtime/errors';
 import { SILENT_LOG } from '@berth/runtime/logger';
-import { OncePerPeriod } from '@berth/runtime/loop/once-per-period';
+import { OncePerPeriod } from '@berth/runtime/loop/rate-limiter';
 import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import type { CliIo } from '../../../terminal/cli-io.ts';

@@ -84,7 +84,7 @@ async function clustersWithAddOn(hub: KubeApi): Promise<readonly string[]> {
 
 async function oldestTokens(io: CliIo, hub: KubeApi): Promise<ReadonlyMap<string, string>> {
   const { MANAGED_SERVICE_ACCOUNT } = await import('@berth/access/addon/managed-serviceaccount');
-  const { listServed } = await import('@berth/kube/list-served');
+  const { listServed } = await import('@berth/kube/create-if-absent');
   const oldest = new Map<string, string>();
   try {
     for (const { metadata, status } of (await listServed(

@@ -16,8 +16,7 @@ import type { JsonValue } from '@berth/applicationset/json/json-value';
 import { parseFirstJson, type JsonNode, toJsonValue } from '@berth/applicationset/json/parse-go-json';
 import { renderFastTemplate } from '@berth/go-template/render-fast-template';
 import { renderGoTemplate } from '@berth/go-template/render-go-template';
-import { TemplateError } from '@berth/go-template/template-error';
-import { StringMap, type TemplateValue } from '@berth/go-template/values';
+import { StringMap, TemplateError, type TemplateValue } from '@berth/go-template/values';
 import { InputError } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../../terminal/cli-io.ts';
 
