@@ -150,6 +150,12 @@ describe('berth uninstall hub-addon', () => {
     const values =
       'publicUrl: https://clusters.example.com\nagentAddress: tunnel.example.com:8091\nimage: example/berth:1\n';
     await writeFile(path.join(folder, 'addresses.yaml'), values);
+    for (const replicas of ['0', '1.5', '101', 'many']) {
+      await writeFile(path.join(folder, 'replicas.yaml'), `${values}replicas: ${replicas}\n`);
+      expect((await berth(`${command} --values replicas.yaml`)).stderr).toContain(
+        'expected replicas: a whole number from 1 to 100',
+      );
+    }
     const { code, stdout } = await berth(`${command} --values addresses.yaml`);
     expect(code).toBe(0);
     for (const text of [
