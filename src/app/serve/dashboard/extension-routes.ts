@@ -1,6 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { isInSet, membershipOf } from '@berth/placement/filter/eligibility';
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { Router, type Request } from 'express';
 import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import { isBoundTo, type TokenGrant } from '../../../../plugin/tokens/token-grant.ts';
@@ -13,6 +11,7 @@ import type { DashboardReader } from '../../../controllers/dashboard/dashboard-r
 import type { OpenPlan } from '../../../core/dashboard/application-view.ts';
 import type { ReportedPlan } from '../../../core/preview/report/report-page.ts';
 import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
+import { setsOf } from '../http/controller-http.ts';
 import type { ControllerHttpOptions } from '../http/controller-http-options.ts';
 import { requireScope } from '../http/controller-routes.ts';
 import { KeptJson, sendZipped } from './kept-json.ts';
@@ -47,6 +46,7 @@ export function extensionRoutes(
   if (argocd?.extension !== true) return routes;
   const { inventory, publishedPlacements: published } = parts;
   const openPlans = openPlansOf(parts);
+  const isInSets = setsOf(inventory);
   const argocdNamespace = argocd.namespace;
   const applications = new ApplicationReader({
     api,
@@ -62,7 +62,7 @@ export function extensionRoutes(
     const grant = tokens.identify(request) as TokenGrant;
     const find = async () => {
       const view =
-        asked && (await applications.read({ ...asked, mayRead: (one) => mayRead(one, grant, parts) }));
+        asked && (await applications.read({ ...asked, mayRead: (one) => mayRead(one, grant, isInSets) }));
       return view && { ...view, dashboard: http?.publicUrl?.replace(/\/+$/, '') };
     };
     const key = { path: JSON.stringify([asked, grant.name]), revision: reader.revision };
@@ -85,17 +85,12 @@ function askedOf({ headers }: Request): Omit<AskedApplication, 'mayRead'> | unde
 function mayRead(
   { placement, groups }: PublishedPlacement,
   { namespaces, clusterSets }: TokenGrant,
-  { inventory }: Pick<ControllerHttpOptions, 'inventory'>,
+  isInSets: ReturnType<typeof setsOf>,
 ): boolean {
   if (!isBoundTo(namespaces, placement.replace(/\/.*/, ''))) return false;
   if (clusterSets === 'any') return true;
-  const sets = inventory.snapshot().clusterSets.filter(({ metadata }) => clusterSets.has(metadata.name));
-  const members = sets.map(membershipOf);
   return groups.every(({ decisions }) =>
-    decisions.every(({ clusterName }) => {
-      const cluster = inventory.clusters.store.get(clusterName) as unknown as ManagedCluster | undefined;
-      return cluster !== undefined && members.some((set) => isInSet(cluster, set));
-    }),
+    decisions.every(({ clusterName }) => isInSets(clusterName, clusterSets)),
   );
 }
 

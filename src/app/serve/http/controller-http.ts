@@ -179,17 +179,22 @@ function publishedPluginSource({ publishedPlacements, inventory, commitOf, waves
     },
     cluster: clusterOf,
     scores: scoresOf,
-    isInSets: (name, sets) => {
-      const cluster = clusterOf(name);
-      if (cluster === undefined) return false;
-      return [...sets].some((set) => {
-        const found = clusterSets.store.get(set) as unknown as ManagedClusterSet | undefined;
-        return found !== undefined && isInSet(cluster, membershipOf(found));
-      });
-    },
+    isInSets: setsOf(inventory),
     waves: (request) => waves?.readWaves(request) ?? WITHOUT_WAVES,
     // Each of these revisions only grows.
     revision: () => clusters.store.revision + clusterSets.store.revision + scores.store.revision,
+  };
+}
+
+/** Whether a cluster is in one of these sets. */
+export function setsOf({ clusters, clusterSets }: Parts['inventory']): PluginSource['isInSets'] {
+  return (name, sets) => {
+    const cluster = clusters.store.get(name) as unknown as ManagedCluster | undefined;
+    if (cluster === undefined) return false;
+    return [...sets].some((set) => {
+      const found = clusterSets.store.get(set) as unknown as ManagedClusterSet | undefined;
+      return found !== undefined && isInSet(cluster, membershipOf(found));
+    });
   };
 }
 
