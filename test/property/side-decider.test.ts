@@ -24,7 +24,7 @@ it('decides the sides of one plan after the other as a new engine does', () => {
         if (change !== undefined) present = withUniqueNames(applySnapshotDelta(present, change));
         expect(decider.results(base)).toEqual(scheduleAll(base));
         for (let times = 0; times < (twice ? 2 : 1); times++) {
-          const made = decider.transition(present, judge);
+          const made = decider.transition(present, { outcomeOf: judge });
           const expected = completeTransition({ decide: scheduleEach, outcomeOf: judge }, present);
           expect([...made.results]).toEqual([...expected.results]);
           expect(made.snapshot.decisions.map(({ status }) => status)).toEqual(

@@ -177,13 +177,11 @@ function decideFutures(
   judges: MakeJudge,
 ) {
   const withoutJudge = judges(base, decisions, recorded(input));
-  const without = decider.transition(settling, (key, result) => withoutJudge.outcomeOf(key, result));
+  const without = decider.transition(settling, withoutJudge);
   const { decisions: settled } = without.snapshot;
   const published = kept.length === 0 ? settled : [...settled, ...kept];
   const judge = judges(head, published, withoutJudge);
-  const transition = decider.transition({ ...merged, now, decisions: published }, (key, result) =>
-    judge.outcomeOf(key, result),
-  );
+  const transition = decider.transition({ ...merged, now, decisions: published }, judge);
   const returned = returnedPlacements(transition.results, kept);
   const futures = {
     without: {

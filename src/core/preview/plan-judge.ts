@@ -2,6 +2,7 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { withoutPlacementDefaults } from '@berth/ocm/definition/ocm-crds';
 import type { Placement, PlacementSpec } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { clusterChange } from '@berth/placement/result/cluster-change';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { activeHold, approvalCode, type Digest, unspentCode } from '../publish/approval/approval-code.ts';
 import { addedApprovals, type Approvals, joinApprovals } from '../publish/approval/approved-plans.ts';
@@ -11,6 +12,8 @@ import type { PublishState } from '../publish/judge/publish-state.ts';
 import { APPROVAL_MS } from '../publish/approval/pending-plans.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import { listedClusters } from '../publish/pages/decision-page.ts';
+import type { Transition } from '../transition/transition.ts';
+import type { TransitionJudge } from './sides/side-decider.ts';
 import { type CountedRecord, stateFromRecords } from '../publish/record/compact-record.ts';
 
 /** One side of a merge. */
@@ -43,14 +46,15 @@ export interface PlanJudgeOptions {
 }
 
 /** Predicts how the controller will judge a merge, from the records on the hub. */
-export class PlanJudge {
+export class PlanJudge implements TransitionJudge {
   readonly #options: PlanJudgeOptions;
   readonly #nowMs: number;
   readonly #live: ReadonlyMap<string, Placement>;
   readonly #specs: readonly [base: ReadonlyMap<string, Placement>, head: ReadonlyMap<string, Placement>];
   readonly #approvals: ComparedApprovals;
-  /** What the last outcome of a placement publishes, by `namespace/name`. */
-  readonly #made = new Map<string, Publication>();
+  /** The last judgement of a placement, by `namespace/name`. */
+  readonly #judged = new Map<string, Publication>();
+  #moved: Transition['moved'] = new Map();
 
   constructor(options: PlanJudgeOptions) {
     const { base, head, live, now } = options;
@@ -94,23 +98,29 @@ export class PlanJudge {
     const before = this.#options.published.get(key);
     if (before === undefined) return result.selected;
     const publication = this.#decide(key, before, result, false);
-    this.#made.set(key, publication);
+    this.#judged.set(key, publication);
     const { groups } = publication;
     return groups === undefined ? before : [...new Set(listedClusters(groups))];
+  }
+
+  ended(moved: Transition['moved']): void {
+    this.#moved = moved;
   }
 
   /** What became of the approval of a placement when its outcome is published. */
   approvalAfter(key: string): Publication['approval'] {
     const { approvalOf = () => 'none' } = this.#options;
-    const { approval = 'none' } = this.#made.get(key) ?? {};
+    const { approval = 'none' } = this.#judged.get(key) ?? {};
     return approval === 'none' ? approvalOf(key) : approval;
   }
 
   /** The records of a placement when its outcome is published, oldest first. A change of order gets none. */
   recordsAfter(key: string): readonly CountedRecord[] {
     const { recordsOf, now } = this.#options;
-    const { groups, added = [], removed = [], releasedCode: code } = this.#made.get(key) ?? {};
-    if (groups === undefined || added.length + removed.length === 0) return recordsOf(key);
+    const { before, after } = this.#moved.get(key) ?? { before: [], after: [] };
+    const { added, removed } = clusterChange(before, after);
+    if (added.length + removed.length === 0) return recordsOf(key);
+    const code = this.#judged.get(key)?.releasedCode;
     const released = code === undefined ? null : { token: code, by: '' };
     return [...recordsOf(key), { publishedAt: now, removed: { count: removed.length }, released }];
   }

@@ -112,6 +112,16 @@ describe('the judge of a plan', () => {
     expect(holdOf(judge({ ...sides, approvalOf: () => 'met' }), change)).toBeUndefined();
   });
 
+  it('counts what is published in the end, and not what a later round took back', () => {
+    const one = judge();
+    const before = ['c1', 'c2', 'c3', 'c4'];
+    one.outcomeOf(KEY, result(['c1', 'c2', 'c3']));
+    one.ended(new Map([[KEY, { uid: '', before, after: before }]]));
+    expect(one.recordsAfter(KEY)).toEqual([]);
+    one.ended(new Map([[KEY, { uid: '', before, after: ['c1', 'c2'] }]]));
+    expect(one.recordsAfter(KEY)).toEqual([{ publishedAt: NOW, removed: { count: 2 }, released: null }]);
+  });
+
   it('names another code where the same change was released before', () => {
     const released = { ...record(placement(), 1), released: { token: '', by: 'Ada' } };
     const code = judge().code(KEY, [], ['c1']);

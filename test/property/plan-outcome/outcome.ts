@@ -145,6 +145,8 @@ export function listedLater(planned: Outcome, later: Plan['later']): Listed {
   const listed = { ...withoutCodes(planned) };
   for (const { name, added, removed, held } of later) {
     const clusters = listed[name]?.clusters ?? [];
+    // It only keeps what it would lose without the merge.
+    if (held === undefined && added.length + removed.length === 0) continue;
     listed[name] =
       held === undefined
         ? { clusters: [...clusters.filter((one) => !removed.includes(one)), ...added].toSorted(), held }

@@ -10,7 +10,7 @@ import { unreachableSince } from '../../registration/health/health-taints.ts';
 import type { OverdueLease } from '../../registration/health/judge-lease.ts';
 import type { AddOnCourse, AddOnMove } from '../addons/plan-addons.ts';
 import { HORIZON_HOURS, type LaterAddOn, type LaterChange } from '../plan.ts';
-import { SideDecider } from '../sides/side-decider.ts';
+import { SideDecider, type TransitionJudge } from '../sides/side-decider.ts';
 
 /*
  * What happens later because of the merge, though nobody does anything: tolerations end, scores expire, and leases that
@@ -35,8 +35,7 @@ type JudgeAt = (side: Side, snapshot: Snapshot) => LaterJudge;
 
 type Side = 'without' | 'merged';
 
-interface LaterJudge {
-  readonly outcomeOf: (key: string, result: ScheduleResult) => readonly string[];
+interface LaterJudge extends TransitionJudge {
   readonly hold: (
     key: string,
     published: readonly string[],
@@ -269,7 +268,7 @@ class Future {
     // A score has expired one millisecond after its end.
     const snapshot = this.#leases.advance(this.#snapshot, atMs);
     const judge = judgeAt(this.#side, snapshot);
-    const transition = this.#decider.transition(snapshot, (key, result) => judge.outcomeOf(key, result));
+    const transition = this.#decider.transition(snapshot, judge);
     this.#snapshot = transition.snapshot;
     this.#published = this.#decider.published(
       this.#side === 'merged' ? 'after' : 'before',

@@ -7,8 +7,18 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { completeTransition, Transitions, type Transition } from '../../transition/transition.ts';
 
-type OutcomeOf = (key: string, result: ScheduleResult) => readonly string[];
+/** Judges the results of a transition. */
+export interface TransitionJudge {
+  /** See `TransitionOptions`. A later round may take back what this one returned. */
+  readonly outcomeOf: (key: string, result: ScheduleResult) => readonly string[];
+  /** Called at the end, with what is published then. */
+  readonly ended?: (moved: Transition['moved']) => void;
+}
+
 type Published = ReadonlyMap<string, readonly string[]>;
+
+/** Nothing is held. */
+const AS_DECIDED: TransitionJudge = { outcomeOf: (_key, { selected }) => selected };
 
 /**
  * Decides the sides of a plan, and of the plans after it. One incremental engine moves from side to side, so that each
@@ -27,14 +37,14 @@ export class SideDecider {
     before: new PublishedClusters(),
     after: new PublishedClusters(),
   };
-  #outcomeOf: OutcomeOf = (_key, { selected }) => selected;
+  #judge: TransitionJudge = AS_DECIDED;
 
   /** @param options.staysFor `many plans`: rankings are kept, which makes the next plan faster */
   constructor({ staysFor = 'one plan' }: { readonly staysFor?: 'one plan' | 'many plans' } = {}) {
     this.#scheduler = new IncrementalScheduler({ keepsRankings: staysFor === 'many plans' });
     this.#transitions = new Transitions({
       decide: (snapshot) => this.#decide(snapshot),
-      outcomeOf: (key, result) => this.#outcomeOf(key, result),
+      outcomeOf: (key, result) => this.#judge.outcomeOf(key, result),
     });
   }
 
@@ -59,16 +69,17 @@ export class SideDecider {
     }
   }
 
-  /** @param outcomeOf see `TransitionOptions` */
-  transition(snapshot: Snapshot, outcomeOf: OutcomeOf): Transition {
-    this.#outcomeOf = outcomeOf;
-    return completeTransition(this.#transitions, snapshot);
+  transition(snapshot: Snapshot, judge: TransitionJudge): Transition {
+    this.#judge = judge;
+    const transition = completeTransition(this.#transitions, snapshot);
+    judge.ended?.(transition.moved);
+    return transition;
   }
 
   /** What is published before the change: what is recorded, or else what the base decides by itself. */
   publishedBefore(snapshot: Snapshot): Snapshot['decisions'] {
     if (snapshot.decisions.length > 0) return snapshot.decisions;
-    return this.transition(snapshot, (_key, { selected }) => selected).snapshot.decisions;
+    return this.transition(snapshot, AS_DECIDED).snapshot.decisions;
   }
 
   #decide(snapshot: Snapshot): ResultGenerator {
