@@ -186,6 +186,17 @@ describe('agents of a cluster', () => {
     await expect.poll(() => server.stateOf('cluster1').agents).toBe(1);
   });
 
+  it('have the present certificate, also after a renewal while they connect', async () => {
+    const server = await openServer();
+    const material = await authority.client('agent:cluster1');
+    let read = 0;
+    const tls = () => ((read += 1), material);
+    const agent = await openAgent(server.agentAddress, 'cluster1', { tls });
+    agent.renew();
+    await expect.poll(() => read).toBe(2);
+    await expect.poll(() => server.stateOf('cluster1').agents).toBe(1);
+  });
+
   it('are asked one after the other, if one ends before it has connected', async () => {
     const { server, dial } = await opened((socket) => socket.end('here'));
     const session = http2.connect(

@@ -69,6 +69,7 @@ class Agent {
   readonly #agentId = randomUUID();
   readonly #wake = new WakeUp();
   #servers = 1;
+  #renewals = 0;
 
   constructor(options: TunnelAgentOptions) {
     this.#options = options;
@@ -77,6 +78,7 @@ class Agent {
   renew(): void {
     for (const [serverId, link] of this.#links) this.#former.set(link, serverId);
     this.#links.clear();
+    this.#renewals += 1;
     this.#wake.call();
   }
 
@@ -118,7 +120,13 @@ class Agent {
   /** @returns false for a server that it is connected to already */
   async #connect(): Promise<boolean> {
     const { clock, log, onChange } = this.#options;
+    const renewals = this.#renewals;
     const { session, stream, headers } = await openCall(this.#options, this.#agentId);
+    // Opened with the certificate before: the next one has the present one.
+    if (renewals !== this.#renewals) {
+      session.destroy();
+      return true;
+    }
     const serverId = one(headers['serverid']) ?? '';
     this.#servers = Math.max(1, Math.min(100, Number(one(headers['servercount'])) || 1));
     if (this.#links.has(serverId)) {
