@@ -1,3 +1,4 @@
+import type { WaitingPlacement } from './sides/without-merge.ts';
 import type { ObjectRef } from '@berth/kube/model/object-ref';
 import type { LostFile } from './lost-file.ts';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
@@ -88,19 +89,7 @@ export interface PlanCluster extends FleetCluster {
 
 /** Something that happens, or waits, without the merge. */
 export type WaitingChange =
-  | {
-      /** `hold`: it waits for a release. `change`: the hub has not followed yet. */
-      readonly kind: 'hold' | 'change';
-      /** `namespace/name` of the placement. */
-      readonly subject: string;
-      /** How many clusters are published, and how many would be. */
-      readonly from: number;
-      readonly to: number;
-      /** Of a hold. */
-      readonly reason?: string;
-      /** Of a hold: the merge changes what is held, or ends it. */
-      readonly isChanged?: true;
-    }
+  | WaitingPlacement
   | {
       /** `deletions`: those of a source wait for a release. `deletion`: the hub has not followed yet. */
       readonly kind: 'deletions' | 'deletion';

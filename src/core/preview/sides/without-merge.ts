@@ -3,7 +3,6 @@ import { sameNumbers, clustersOfPage, decisionOwner } from '@berth/placement/pri
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import type { WaitingChange } from '../plan.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { DECISION_GROUP_NAME_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import {
@@ -70,9 +69,29 @@ interface WaitingInput {
   ) => { readonly reason: string } | undefined;
 }
 
+/** A change of a placement that happens, or waits, without the merge. */
+export interface WaitingPlacement {
+  /** `hold`: it waits for a release. `change`: the hub has not followed yet. */
+  readonly kind: 'hold' | 'change';
+  /** `namespace/name` of the placement. */
+  readonly subject: string;
+  /** How many clusters are published, and how many would be. */
+  readonly from: number;
+  readonly to: number;
+  /** Of a hold. */
+  readonly reason?: string;
+  /** Of a hold: the merge changes what is held, or ends it. */
+  readonly isChanged?: true;
+}
+
 /** The changes of placements that are due, or held, without the merge. */
-export function waitingChanges({ without, now, unaffected, holdOf }: WaitingInput): readonly WaitingChange[] {
-  return without.results.flatMap((result): readonly WaitingChange[] => {
+export function waitingChanges({
+  without,
+  now,
+  unaffected,
+  holdOf,
+}: WaitingInput): readonly WaitingPlacement[] {
+  return without.results.flatMap((result): readonly WaitingPlacement[] => {
     const subject = namespacedName(result.placement.metadata);
     if (result.outcome === 'skipped') return [];
     const [published, outcome] = [now.get(subject) ?? [], without.published.get(subject) ?? []];
