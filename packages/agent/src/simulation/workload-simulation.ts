@@ -152,6 +152,7 @@ class KindSimulation {
   }
 
   #reconcile(key: string): void {
+    if (this.#whole.signal.aborted) return;
     const workload = this.#reflector.store.get(key);
     if (this.#writing.has(key)) this.#writing.set(key, true);
     if (workload === undefined || this.#writing.has(key)) return;
@@ -186,6 +187,8 @@ class KindSimulation {
   }
 
   #requeue(key: string, afterMs: number): void {
+    // A write may fail because the simulation has ended.
+    if (this.#whole.signal.aborted) return;
     this.#timers.get(key)?.();
     this.#timers.set(
       key,

@@ -159,6 +159,18 @@ describe('the pods of a workload of a member', () => {
     expect(cluster.writes.length).toBe(writes);
   });
 
+  it('are not tried again where the simulation ends while they are written', async () => {
+    let fail = (_error: Error): void => undefined;
+    cluster.create = () => new Promise((_done, failed) => (fail = failed));
+    const object = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: KEY, spec: {} };
+    await FakeKubeApi.prototype.create.call(cluster, kind('apps', 'v1', 'DaemonSet', 'Namespaced'), object);
+    await pass(2_000);
+    await simulation.close();
+    fail(new Error('the cluster is gone'));
+    await pass(100);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('are not followed by ReplicaSets where there is no Deployment', async () => {
     await create('apps/v1', 'DaemonSet', {});
     await pass(2_000);
