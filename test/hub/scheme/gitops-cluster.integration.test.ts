@@ -40,9 +40,7 @@ describe.each([
 
   it.runIf(isDefined)('is accepted', async () => {
     const [crd] = ocmCrds(['apps.open-cluster-management.io']);
-    const { metadata } = await hub.api.apply(CUSTOM_RESOURCE_DEFINITION, crd as unknown as KubeObject, {
-      fieldManager: 'test',
-    });
+    const { metadata } = await hub.api.create(CUSTOM_RESOURCE_DEFINITION, crd as unknown as KubeObject);
     const conditions = async (): Promise<string> => {
       const found = await hub.api.get(CUSTOM_RESOURCE_DEFINITION, { namespace: '', name: metadata.name });
       return JSON.stringify(found?.['status'] ?? '');

@@ -60,9 +60,7 @@ describe.each([
 
   it.runIf(isDefined)('is accepted', async () => {
     const [, crd] = ocmCrds([PREFIX]);
-    const { metadata } = await hub.api.apply(CUSTOM_RESOURCE_DEFINITION, crd as unknown as KubeObject, {
-      fieldManager: 'test',
-    });
+    const { metadata } = await hub.api.create(CUSTOM_RESOURCE_DEFINITION, crd as unknown as KubeObject);
     const conditions = async (): Promise<string> => {
       const found = await hub.api.get(CUSTOM_RESOURCE_DEFINITION, { namespace: '', name: metadata.name });
       return JSON.stringify(found?.['status'] ?? '');

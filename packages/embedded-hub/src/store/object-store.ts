@@ -42,8 +42,6 @@ export class ObjectStore {
   #undelivered: PendingEvent[] = [];
   readonly #everything = new Set<(storage: string, events: readonly StoreEvent[]) => void>();
   #objects = 0;
-  /** By path; see `give`. */
-  readonly #given = new Map<string, StoredObject>();
 
   private constructor(clock: Clock) {
     this.#clock = clock;
@@ -71,22 +69,6 @@ export class ObjectStore {
     store.#startRv = state.rv;
     for (const recovered of state.objects) store.#remember(recovered.storage, entryOf(recovered));
     return store;
-  }
-
-  /**
-   * Adds objects that are never written to the log. A stored one of the same name takes the place of a given one until it is
-   * deleted.
-   */
-  give(storage: string, entries: readonly StoredObject[]): void {
-    for (const entry of entries) {
-      this.#given.set(pathOf(storage, entry), entry);
-      if (this.get(keyOf(storage, entry)) === undefined) this.#remember(storage, entry);
-    }
-  }
-
-  isGiven(key: StorageKey): boolean {
-    const entry = this.get(key);
-    return entry !== undefined && this.#given.get(pathOf(key.storage, key)) === entry;
   }
 
   /** The newest version, which may not be durable yet. */
@@ -153,13 +135,7 @@ export class ObjectStore {
       this.#objects -= 1;
     }
     this.#log.delete(key, rv, this.#clock.now());
-    const given = this.#given.get(pathOf(key.storage, key));
-    if (given === undefined)
-      this.#undelivered.push({ storage: key.storage, rv, type: 'deleted', entry, previous });
-    else {
-      this.#remember(key.storage, given);
-      this.#undelivered.push({ storage: key.storage, rv, type: 'modified', entry: given, previous });
-    }
+    this.#undelivered.push({ storage: key.storage, rv, type: 'deleted', entry, previous });
     return entry;
   }
 
@@ -207,8 +183,7 @@ export class ObjectStore {
   #snapshotObjects(): SnapshotObject[] {
     const objects: SnapshotObject[] = [];
     for (const [storage, table] of this.#tables)
-      for (const entry of table.objects.list()) {
-        if (this.#given.get(pathOf(storage, entry)) === entry) continue;
+      for (const entry of table.objects.list())
         objects.push({
           storage,
           namespace: entry.namespace,
@@ -217,7 +192,6 @@ export class ObjectStore {
           facts: entry.facts,
           json: () => entry.json(),
         });
-      }
     return objects;
   }
 
@@ -409,6 +383,6 @@ function keyOf(storage: string, entry: StoredObject): StorageKey {
   return { storage, namespace: entry.namespace, name: entry.name };
 }
 
-function pathOf(storage: string, { namespace, name }: Pick<StorageKey, 'namespace' | 'name'>): string {
-  return `${storage}/${namespace}/${name}`;
+function pathOf(storage: string, entry: StoredObject): string {
+  return `${storage}/${entry.namespace}/${entry.name}`;
 }
