@@ -1,6 +1,5 @@
 import path from 'node:path';
 import type { Problem } from '@berth/runtime/problem/problem';
-import { assumedAbout } from './validate-sources.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
@@ -80,7 +79,7 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
     cwd: io.cwd,
   });
   requireManifests([content], folder, paths);
-  const { manifestChecks } = await import('./validate-sources.ts');
+  const { assumedAbout, manifestChecks } = await import('./validate-sources.ts');
   const check = manifestChecks(options.expectKind);
   const { checkRulesFile } = await import('../../../../controllers/previews/rules/check-rules-file.ts');
   const problems = [
