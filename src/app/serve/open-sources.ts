@@ -263,7 +263,10 @@ function hubSyncOf(
     digest: sha256,
     declarations,
     written: {
-      applied: (object) => barrier.applied(object),
+      applied: (object) => {
+        barrier.applied(object);
+        void events.emit({ kind: 'applied', source: name, object });
+      },
       deleted: (object) => {
         barrier.deleted(object);
         void events.emit({ kind: 'deleted', source: name, object });

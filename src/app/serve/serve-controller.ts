@@ -1,7 +1,6 @@
 import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import { SOLE_LEADER } from '@berth/kube/leader-election/leadership';
 import type { Clock } from '@berth/runtime/clock/clock';
-import { ConflictError, TransientError } from '@berth/runtime/errors';
 import { tightenDirectory } from '@berth/runtime/files/atomic-file';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { Subscribers } from '@berth/runtime/loop/subscribers';
@@ -19,13 +18,11 @@ import { PublishPipeline } from '../../controllers/publication/publish-pipeline.
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 import { warmEngine } from '../../controllers/scheduling/scheduling-loop.ts';
 import { CommitBarrier, CommitsInProgress } from '../../controllers/sources/progress/commit-barrier.ts';
+import { CommitStages } from '../../controllers/sources/progress/commit-stages.ts';
 import { DeclaredPlacements } from '../../controllers/sources/progress/source-declarations.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { type SourceEvent, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
-import {
-  type WorkControllers,
-  startWorkControllers,
-} from '../../controllers/works/start-work-controllers.ts';
+import type { WorkControllers } from '../../controllers/works/start-work-controllers.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import { becomeReady, Standby } from './become-ready.ts';
@@ -39,7 +36,7 @@ import { openAnnouncement } from './open-announcement.ts';
 import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
 import { openSources, restoreDeleted, type SourceDependencies } from './open-sources.ts';
 import { serveCache } from './serve-cache.ts';
-import { startOptionalControllers } from './start-optional-controllers.ts';
+import { startOptionalControllers, startWorks } from './start-optional-controllers.ts';
 
 /**
  * At a start, publication runs before the full comparison of sources: both need the CPU, and
@@ -71,7 +68,7 @@ export interface RunningController {
 export async function serveController(serveOptions: ServeOptions): Promise<RunningController> {
   const { clock, random, log, leadership: elected } = serveOptions;
   const supervisor = new Supervisor({ clock, random, log });
-  const { events, metrics, emit } = eventsOf(clock);
+  const { events, metrics, emit } = eventsOf(clock, (event) => stages.record(event));
   const [checkHub, overdue] = [() => continuity.check(), () => duties.overdue()];
   const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
   const prepared = elected && new PreparedLeadership({ inner: elected, checkHub, readPublished, clock, log });
@@ -90,14 +87,14 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
       sources.forEach((loop) => loop.hubChanged(how));
     },
   });
-  const restoredTo = (): readonly string[] => continuity.restoredTo;
   const cache = serveCache(options, emit, continuity);
   const inventory = inventoryOf(options, cache);
   const ledger = new SourceLedger(sha256, state.commits, options);
   const [publishedPlacements, arriving] = [new PublishedPlacements(), new CommitsInProgress()];
-  const barrier = barrierOf(options, inventory);
-  const followed = followSources({ arriving, approvals: state.approvals, ledger, barrier });
-  const parts = { options, barrier, cache, inventory, publishedPlacements, emit, metrics };
+  const [barrier, restoredTo] = [barrierOf(options, inventory), () => continuity.restoredTo];
+  const stages = stagesOf(options, { barrier, metrics, decider: () => decider });
+  const followed = followSources({ arriving, approvals: state.approvals, ledger, stages, barrier });
+  const parts = { options, barrier, cache, inventory, publishedPlacements, emit, metrics, stages };
   const decider = await openDecider({ ...parts, state, ledger, arriving, followed, restoredTo });
   const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
@@ -126,7 +123,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, restoredTo });
   for (const part of [standby, prepared, cache, decider, announcement, ...loops]) part?.start(supervisor);
-  if (options.works !== false) works = startWorks({ ...parts, continuity });
+  if (options.works !== false) works = startWorks({ ...parts, decider, continuity });
   const ready = becomeReady({ ...parts, decider, standby, readiness, leadership, http, sources, supervisor });
   previews?.start(supervisor, ready);
   if (decider instanceof PublishPipeline) supervisor.start('warm-up', warmUpOf(inventory, clock, ready));
@@ -164,12 +161,13 @@ function inventoryOf(options: ServeOptions, cache: ObjectCache): HubInventory {
   return new HubInventory({ ...options, cache, taintsClusters, decides: ownPlacements(options) });
 }
 
-function eventsOf(clock: Clock) {
+function eventsOf(clock: Clock, record: (event: ControllerEventBody) => void) {
   const events = new EventStream(clock);
   const metrics = new ControllerMetrics();
   const emit = (event: ControllerEventBody): void => {
     events.emit(event);
     metrics.record({ atMs: clock.now(), ...event });
+    record(event);
   };
   return { events, metrics, emit };
 }
@@ -202,11 +200,40 @@ function continuityOf(
   return new HubContinuity({ api, clock, mayListNamespaces: mayListNamespaces(options), memory, ...watches });
 }
 
+/** Measures how far commits have got, from what the parts of the process report anyway. */
+function stagesOf(
+  { clock, sources, leadership }: ServeOptions,
+  parts: {
+    readonly barrier: CommitBarrier;
+    readonly metrics: ControllerMetrics;
+    readonly decider: () => PublishPipeline | UpstreamDecisions;
+  },
+): CommitStages {
+  const { barrier, metrics, decider } = parts;
+  return new CommitStages({
+    clock,
+    sources: writingSources(sources),
+    barrier,
+    mayWrite: () => leadership?.isHeld !== false,
+    isDeciding: () => {
+      const one = decider();
+      return one instanceof PublishPipeline ? one.scheduling.isDeciding : undefined;
+    },
+    onStage: ({ isFirst, fetchBeganAtMs }, stage, atMs) => {
+      if (!isFirst) metrics.commitReached(stage, atMs - fetchBeganAtMs);
+    },
+  });
+}
+
+function writingSources(sources: ServeOptions['sources']): readonly string[] {
+  return sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf);
+}
+
 function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): CommitBarrier {
   return new CommitBarrier(
     clock,
     new Map(inputs.map(({ kind, store }) => [kind.kind, store])),
-    sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
+    writingSources(sources),
   );
 }
 
@@ -223,13 +250,14 @@ async function openDecider(parts: {
   readonly publishedPlacements: PublishedPlacements;
   readonly emit: (event: ControllerEventBody) => void;
   readonly metrics: ControllerMetrics;
+  readonly stages: CommitStages;
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
   readonly arriving: CommitsInProgress;
   readonly followed: Subscribers<SourceEvent>;
   readonly restoredTo: () => readonly string[];
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const { options, barrier, inventory, publishedPlacements, emit, metrics } = parts;
+  const { options, barrier, inventory, publishedPlacements, emit, metrics, stages } = parts;
   const { state, ledger, arriving, followed, restoredTo } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream')
@@ -273,7 +301,11 @@ async function openDecider(parts: {
     isFollowing: () => arriving.areAny,
     leadership: options.leadership,
     hasReasons: options.decisionReasons,
-    onCycle: (tookMs) => metrics.scheduled(tookMs),
+    onCycle: (tookMs) => {
+      metrics.scheduled(tookMs);
+      stages.roundEnded(tookMs);
+    },
+    onSettled: (placement) => stages.settled(placement),
   });
 }
 
@@ -294,9 +326,10 @@ export function followSources(followers: {
   readonly arriving: CommitsInProgress;
   readonly approvals: PlanApprovals;
   readonly ledger: SourceLedger;
+  readonly stages: Pick<CommitStages, 'handle'>;
   readonly barrier: CommitBarrier;
 }): Subscribers<SourceEvent> {
-  const { arriving, approvals, ledger, barrier } = followers;
+  const { arriving, approvals, ledger, stages, barrier } = followers;
   const events = new Subscribers<SourceEvent>();
   events.subscribe((event) => arriving.handle(event));
   events.subscribe((event) => {
@@ -308,6 +341,7 @@ export function followSources(followers: {
     return undefined;
   });
   events.subscribe((event) => ledger.handle(event));
+  events.subscribe((event) => stages.handle(event));
   events.subscribe((event) => barrier.handle(event));
   return events;
 }
@@ -351,37 +385,4 @@ function recordDeletions(
       }
     },
   };
-}
-
-/** Starts the controllers for works. They write only what complete commits lead to. */
-function startWorks(parts: {
-  readonly options: ServeOptions;
-  readonly emit: (event: ControllerEventBody) => void;
-  readonly barrier: Pick<CommitBarrier, 'whenCommitsComplete'>;
-  readonly continuity: Pick<HubContinuity, 'whenChecked'>;
-  readonly cache: ObjectCache;
-}): WorkControllers {
-  const { options, emit, barrier, continuity, cache } = parts;
-  const { api, clock, log, random, leadership } = options;
-  /** Undefined after a request failed: the hub that responds next may be restored, and the cache does not show that yet. */
-  let checked: Promise<void> | undefined = Promise.resolve();
-  return startWorkControllers({
-    mayBegin: async (signal) => {
-      await leadership?.whenHeld(signal);
-      await (checked ??= continuity.whenChecked(signal));
-      // While a commit is partly applied, a replica set could follow a placement that the rest of the commit deletes.
-      await barrier.whenCommitsComplete(signal);
-    },
-    hub: api,
-    cache,
-    clock,
-    log,
-    random,
-    onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
-    onError: (key, error) => {
-      if (error instanceof TransientError) checked = undefined;
-      // A conflict: the object is read and decided again immediately.
-      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
-    },
-  });
 }

@@ -87,6 +87,8 @@ export interface PipelineOptions {
   /** Whether pages say why each cluster is selected. Default: no. */
   readonly hasReasons?: boolean | undefined;
   readonly onCycle: (tookMs: number) => void;
+  /** Called when the newest result of a placement (`namespace/name`) is published, held, or cannot be published for now. */
+  readonly onSettled?: ((placement: string) => void) | undefined;
 }
 
 /** Twice the number of parallel requests, so that placements are prepared while the hub works. */
@@ -218,6 +220,11 @@ export class PublishPipeline {
     return this.queue.depth > 0 || this.scheduling.isDeciding;
   }
 
+  /** Resolves when the watch has shown all pages that were written. */
+  whenShown(): Promise<void> {
+    return this.#states.whenShown();
+  }
+
   /** Decisions that cannot be written, in words. */
   unpublished(): readonly string[] {
     return this.#problems.warnings();
@@ -263,7 +270,10 @@ export class PublishPipeline {
       mayBeReapplied: (key) => !(declared.isMissing(key) && barrier.isHubCompared),
       isServed: (key) => publishedPlacements.get(key) !== undefined,
       resultOf: (key) => this.scheduling.resultOf(key),
-      onResultHandled: (key) => this.#underWay.end(key),
+      onResultHandled: (key) => {
+        this.#underWay.end(key);
+        options.onSettled?.(key);
+      },
       record: (entry) => {
         this.#noteRelease(entry);
         return recorder.record(entry);

@@ -299,6 +299,7 @@ export class SchedulingLoop {
     for (const key of this.#results.keys()) if (!results.has(key)) this.#results.delete(key);
     this.#tookMs = tookMs;
     this.#cycles += 1;
+    this.#isInCycle = false;
     this.#options.onCycle?.(tookMs);
     let againAtMs = this.#nextScoreEnd.after(start) ?? Infinity;
     for (const result of results.values()) againAtMs = Math.min(againAtMs, toleratedUntilMs(result, start));

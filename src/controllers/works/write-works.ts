@@ -18,6 +18,8 @@ export interface WorkWritten {
   readonly cluster: string;
   readonly work: string;
   readonly reason?: string | undefined;
+  /** As the hub returned it; of a deletion: as it was before. */
+  readonly object: KubeObject;
 }
 
 export interface WriteWorksOptions {
@@ -68,15 +70,17 @@ async function writeOne(
   const { name, namespace = '', uid } = action.current.metadata;
   if (action.current.metadata.deletionTimestamp !== undefined) return;
   const found = await options.hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
-  if (found) report('deleted', action.current, options, action.reason);
+  if (found) report('deleted', action.current as unknown as KubeObject, options, action.reason);
 }
 
 async function createWork(work: ManifestWork, options: WriteWorksOptions): Promise<void> {
   // The event of the cluster starts the next pass.
   if (!(await confirmTakesWork(options.hub, work.metadata.namespace ?? ''))) return;
   try {
-    await options.hub.create(MANIFEST_WORK, work as unknown as KubeObject, { fieldManager: FIELD_MANAGER });
-    report('created', work, options);
+    const created = await options.hub.create(MANIFEST_WORK, work as unknown as KubeObject, {
+      fieldManager: FIELD_MANAGER,
+    });
+    report('created', created, options);
   } catch (error) {
     if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
     await expectOurs(work, options, error);
@@ -113,8 +117,8 @@ async function updateWork(
     metadata: { ...current.metadata, labels, annotations },
     spec: changed ? spec : current.spec,
   };
-  await options.hub.update(MANIFEST_WORK, next, { fieldManager: FIELD_MANAGER });
-  if (changed) report('updated', current, options);
+  const updated = await options.hub.update(MANIFEST_WORK, next, { fieldManager: FIELD_MANAGER });
+  if (changed) report('updated', updated, options);
 }
 
 function sameRecord(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
@@ -124,10 +128,10 @@ function sameRecord(a: Readonly<Record<string, string>>, b: Readonly<Record<stri
 
 function report(
   kind: WorkWritten['kind'],
-  work: ManifestWork,
+  object: KubeObject,
   options: WriteWorksOptions,
   reason?: string,
 ): void {
-  const { namespace: cluster = '', name } = work.metadata;
-  options.onWrite?.({ kind, replicaSet: options.replicaSet, cluster, work: name, reason });
+  const { namespace: cluster = '', name } = object.metadata;
+  options.onWrite?.({ kind, replicaSet: options.replicaSet, cluster, work: name, reason, object });
 }

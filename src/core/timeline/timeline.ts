@@ -11,6 +11,7 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { CompactRecord, NameSummary } from '../publish/record/compact-record.ts';
 import type { DecisionRecord } from '../publish/record/decision-record.ts';
 import { graceSeconds } from '../registration/health/judge-lease.ts';
+import { hasAppliedCurrent } from '../work/replica-set/replica-set-child.ts';
 
 /** One step of the timeline of a cluster or a placement, as stored and shown. Plain JSON. */
 export interface TimelineStep {
@@ -131,17 +132,11 @@ export function workSteps(
   const isLeaving = after.metadata.deletionTimestamp !== undefined;
   return [
     ...(before === undefined ? [step('work-created')] : []),
-    ...(isApplied(after) && !isApplied(before) ? [step('work-applied')] : []),
+    ...(hasAppliedCurrent(after) && !(before && hasAppliedCurrent(before)) ? [step('work-applied')] : []),
     ...(isLeaving && before?.metadata.deletionTimestamp === undefined
       ? [step('work-withdrawn', '; its copy stays until the agent has removed it')]
       : []),
   ];
-}
-
-/** Whether the current generation is applied. */
-function isApplied(work: ManifestWork | undefined): boolean {
-  const applied = findCondition(work?.status?.conditions, 'Applied');
-  return applied?.status === 'True' && applied.observedGeneration === work?.metadata.generation;
 }
 
 /** The timeline step of a publication. */

@@ -35,6 +35,7 @@ describe('what follows the sources', () => {
       arriving: new CommitsInProgress(),
       approvals,
       ledger,
+      stages: { handle: () => undefined },
       barrier,
     });
     const step = async (commit: string, plan: string): Promise<void> => {

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ServedRequest } from '../../../../plugin/getparams-endpoint.ts';
 import type { ControllerEvent } from '../../../controllers/events/controller-events.ts';
+import { COMMIT_STAGES, type CommitStage } from '../../../controllers/sources/progress/commit-stages.ts';
 
 /** The names of ApplicationSets come from outside, so only a limited number of them become labels. */
 const MAX_APPLICATION_SETS = 500;
@@ -38,6 +39,13 @@ export class ControllerMetrics {
   readonly #pluginSeconds: Histogram;
   readonly #pluginClusters: Gauge<'application_set'>;
   readonly #schedule: Histogram;
+  readonly #commitStages = new Histogram({
+    name: 'berth_commit_stage_seconds',
+    help: 'Time from the begin of the fetch of a commit until it was followed, decided, published, applied',
+    labelNames: ['stage'],
+    buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800],
+    registers: [this.registry],
+  });
   readonly #applicationSets = new Set<string>();
 
   constructor() {
@@ -107,6 +115,8 @@ export class ControllerMetrics {
       buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
       registers,
     });
+    // A rate needs the sample from before the first commit.
+    for (const stage of COMMIT_STAGES) this.#commitStages.zero({ stage });
   }
 
   /** A gauge that is read at each scrape. */
@@ -165,6 +175,11 @@ export class ControllerMetrics {
 
   scheduled(tookMs: number): void {
     this.#schedule.observe(tookMs / 1000);
+  }
+
+  /** A commit has reached the stage, after this time. */
+  commitReached(stage: CommitStage, tookMs: number): void {
+    this.#commitStages.observe({ stage }, Math.max(0, tookMs) / 1000);
   }
 
   /** Counts a response of an admission webhook. */

@@ -84,7 +84,7 @@ export class FollowedSource {
     };
   }
 
-  tell(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted'>): void {
+  tell(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted' | 'applied'>): void {
     void this.#parts.emitSource({ kind, source: this.name });
   }
 

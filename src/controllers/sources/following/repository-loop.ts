@@ -203,6 +203,7 @@ export class RepositoryLoop {
       for (const source of this.#sources) source.tell('fetched');
     };
     try {
+      for (const source of this.#sources) source.tell('fetching');
       const { commit } = await repository.fetch({ signal, onObjectsReceived });
       await this.#read(commit, signal);
       return undefined;

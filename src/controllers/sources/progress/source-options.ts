@@ -93,7 +93,9 @@ export function takesFields({
  */
 export type SourceEvent = { readonly source: string } & (
   | {
-      readonly kind: /** The fetch succeeded; the commit is read next. */
+      readonly kind: /** A fetch begins. */
+        | 'fetching'
+        /** The fetch succeeded; the commit is read next. */
         | 'fetched'
         /** The sync ended: the hub follows the commit, as far as possible. */
         | 'followed'
@@ -106,6 +108,8 @@ export type SourceEvent = { readonly source: string } & (
   | { readonly kind: 'read'; readonly content: SourceContent }
   /** The source deleted the object on the hub, after it made sure that no source declares it. */
   | { readonly kind: 'deleted'; readonly object: KubeObject }
+  /** The hub has stored the object of the commit, as it is in the event. */
+  | { readonly kind: 'applied'; readonly object: KubeObject }
   /** The same commit, with its semantic problems. */
   | { readonly kind: 'checked'; readonly content: SourceContent }
 );

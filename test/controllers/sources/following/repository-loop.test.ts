@@ -173,11 +173,12 @@ describe('the loop of a repository', () => {
     });
     running = loop.run(stop.signal);
     await clock.advance(1);
-    expect(told.splice(0)).toEqual(['fetched', 'read', 'checked', 'followed'].map((kind) => `fleet ${kind}`));
+    const way = ['fetching', 'fetched', 'read', 'checked', 'followed'];
+    expect(told.splice(0)).toEqual(way.map((kind) => `fleet ${kind}`));
     source.read = () => Promise.reject(new TransientError('gone', { code: 'git.failed', subject: 'mirror' }));
     source.tip = 'b';
     await clock.advance(POLL_MS);
-    expect(told).toEqual(['fetched', 'followed', 'failed'].map((kind) => `fleet ${kind}`));
+    expect(told).toEqual(['fetching', 'fetched', 'followed', 'failed'].map((kind) => `fleet ${kind}`));
   });
 
   it('jumping clocks do not shorten the wait after failures', async () => {
@@ -491,6 +492,7 @@ describe('the loop of a repository with two sources', () => {
     expect([repository.asked, checked]).toEqual([1, [['fleet', 'apps']]]);
     const both = (kind: string) => [`${kind} fleet`, `${kind} apps`];
     expect(rounds).toEqual([
+      ...both('fetching'),
       ...both('fetched'),
       ...both('read'),
       ...both('checked'),
