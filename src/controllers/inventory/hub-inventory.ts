@@ -142,12 +142,22 @@ export class HubInventory {
 
   /** Why no decision may be made from the inventory; undefined when it is fresh. */
   problem(): string | undefined {
+    return firstOf(this.#needed, (reflector) => this.#problemOf(reflector));
+  }
+
+  /**
+   * Why what is published may not be served; undefined when it may. A refusal counts as long as an outage, because an
+   * API server that starts refuses everything until it has read its roles.
+   */
+  servingProblem(): string | undefined {
+    return firstOf(this.#needed, (reflector) =>
+      this.#isConfirmed(reflector) ? undefined : this.#problemOf(reflector),
+    );
+  }
+
+  get #needed(): readonly Reflector[] {
     const { clusters, clusterSets, bindings, placements, decisions } = this;
-    for (const reflector of [placements, decisions, clusters, clusterSets, bindings]) {
-      const problem = this.#problemOf(reflector);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
+    return [placements, decisions, clusters, clusterSets, bindings];
   }
 
   /** How old the inventory may be, for those who only read it; undefined if it is current. */
@@ -187,7 +197,9 @@ export class HubInventory {
         ? `${refusedKindText(kind, failure, SERVE_RIGHTS)}; Berth lists it periodically instead`
         : [],
     );
+    const problem = this.servingProblem() === undefined ? this.problem() : undefined;
     return [
+      ...(problem === undefined ? [] : [`${problem}; until then every change is held`]),
       ...(scores === undefined
         ? []
         : [`${scores}; until then changes of placements that use scores of add-ons are held`]),
@@ -200,10 +212,16 @@ export class HubInventory {
     const { kind, failure, synced } = reflector;
     if (failure?.verb === 'list') return refusedKindText(kind, failure, SERVE_RIGHTS);
     if (!synced) return `${kind.plural} have not been read yet`;
-    const staleMs = reflector.stalenessMs();
-    const { staleAfterMs = DEFAULT_STALE_AFTER_MS } = this.#options;
-    if (staleMs <= staleAfterMs) return undefined;
-    return `${confirmedText(reflector)} (limit ${Math.round(staleAfterMs / 1000)} s)`;
+    if (this.#isConfirmed(reflector)) return undefined;
+    return `${confirmedText(reflector)} (limit ${Math.round(this.#staleAfterMs / 1000)} s)`;
+  }
+
+  get #staleAfterMs(): number {
+    return this.#options.staleAfterMs ?? DEFAULT_STALE_AFTER_MS;
+  }
+
+  #isConfirmed(reflector: Reflector): boolean {
+    return reflector.stalenessMs() <= this.#staleAfterMs;
   }
 
   /** Everything that a decision may depend on, sorted, so that the order of arrival does not matter. */
@@ -219,6 +237,17 @@ export class HubInventory {
       scores: scores.list(),
     };
   }
+}
+
+function firstOf(
+  reflectors: readonly Reflector[],
+  problemOf: (reflector: Reflector) => string | undefined,
+): string | undefined {
+  for (const reflector of reflectors) {
+    const problem = problemOf(reflector);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 function confirmedText(reflector: Reflector): string {

@@ -48,4 +48,19 @@ describe('the age of the inventory', () => {
     await clock.advance(20_000);
     expect(inventory.age()).toContain('placements');
   });
+
+  it('is good enough to be served, for a while, after a hub refused what it allowed before', async () => {
+    // As an API server does that has started and has not read its roles.
+    api.refused.add(`list ${PLACEMENT.plural}`);
+    hub.expire();
+    await clock.advance(20_000);
+    expect(inventory.problem()).toMatch(/^placements.* cannot be read/);
+    expect(inventory.servingProblem()).toBeUndefined();
+    expect(inventory.warnings().join()).toMatch(/^placements.* until then every change is held$/);
+    await clock.advance(300_000);
+    expect(inventory.servingProblem()).toBe(inventory.problem());
+    api.refused.clear();
+    await clock.advance(60_000);
+    expect([inventory.problem(), ...inventory.warnings()]).toEqual([undefined]);
+  });
 });

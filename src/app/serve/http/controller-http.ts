@@ -164,7 +164,7 @@ function publishedPluginSource({ publishedPlacements, inventory, commitOf, waves
   const scoresOf = scoresByCluster(scores.store);
   return {
     problem: () =>
-      inventory.problem() ??
+      inventory.servingProblem() ??
       (publishedPlacements.complete ? undefined : 'the first publication is not complete'),
     placement: (name): PluginPlacement | undefined => {
       const published = publishedPlacements.get(name);

@@ -17,7 +17,7 @@ const MAX_FIRST_READ_MS = 60_000;
  * (`berth status`, metrics), and does not stop serving known decisions.
  */
 export class Readiness {
-  readonly #inventory: Pick<HubInventory, 'problem'>;
+  readonly #inventory: Pick<HubInventory, 'servingProblem'>;
   readonly #publishedPlacements: Pick<PublishedPlacements, 'complete'>;
   readonly #sources: FirstReads;
   readonly #leadership: Pick<Leadership, 'status'>;
@@ -25,7 +25,7 @@ export class Readiness {
   #isEnding = false;
 
   constructor(
-    inventory: Pick<HubInventory, 'problem'>,
+    inventory: Pick<HubInventory, 'servingProblem'>,
     publishedPlacements: Pick<PublishedPlacements, 'complete'>,
     sources: FirstReads,
     leadership: Pick<Leadership, 'status'> = SOLE_LEADER,
@@ -50,7 +50,7 @@ export class Readiness {
   /** Why the process is not ready; undefined when it is ready. */
   problem(): string | undefined {
     if (this.#isEnding) return 'the process ends';
-    const problem = this.#inventory.problem();
+    const problem = this.#inventory.servingProblem();
     if (problem !== undefined) return problem;
     const election = electionProblem(this.#leadership.status());
     if (election !== undefined) return election;

@@ -16,7 +16,7 @@ describe('Readiness', () => {
     const clock = new FakeClock();
     const state = { stale: undefined as string | undefined, complete: true };
     const reads = new FirstReads(clock, names);
-    const inventory = { problem: () => state.stale };
+    const inventory = { servingProblem: () => state.stale };
     const readiness = new Readiness(
       inventory,
       {
@@ -67,7 +67,7 @@ describe('Readiness', () => {
   ])('of a process that is $status.role: $want', async ({ status, want }) => {
     const election = { role: 'standby' as const, lease: 'a/b', identity: 'me', holder: '', transitions: 0 };
     const readiness = new Readiness(
-      { problem: () => undefined },
+      { servingProblem: () => undefined },
       { complete: true },
       new FirstReads(new FakeClock(), []),
       { status: () => ({ ...election, problem: undefined, ...status }) },
