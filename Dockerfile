@@ -13,8 +13,8 @@ COPY plugin ./plugin
 # The files of .git that name the commit, in a clone (.dockerignore). The pattern may match nothing.
 COPY package.json .gi[t] ./.git/
 ARG BERTH_COMMIT=
-# Types and source maps are for people who develop.
-RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/@berth \
+# Types and source maps are for people who develop, the packages bare-* for another runtime.
+RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/@berth node_modules/bare-* \
   && find node_modules dist -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 FROM node:24-bookworm-slim AS root
@@ -23,6 +23,10 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends git openssh-client gpg ca-certificates \
   && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/doc /usr/share/man /usr/share/locale \
     /usr/local/lib/node_modules /usr/local/include /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn-* \
+  # Of git only what speaks to remotes as a client: no server, and nothing that is written in perl.
+  && (cd /usr/lib/git-core && rm -rf git-daemon git-http-backend git-http-push git-http-fetch git-imap-send git-shell scalar \
+    /usr/bin/git-shell /usr/bin/scalar) \
+  && dpkg --purge --force-depends --force-remove-essential $(dpkg-query --show --showformat '${Package} ' '*perl*') \
   && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
   # ssh and ssh-keygen refuse to run for a user without an entry. Any other user of group 0, as on OpenShift, may write /data.
   && groupadd --gid 65532 berth && useradd --uid 65532 --gid 65532 --home-dir /home/berth --shell /usr/sbin/nologin berth \

@@ -29,6 +29,10 @@ describe('Dockerfile', () => {
       expect(dockerfile).toMatch(new RegExp(`apt-get install .*\\b${name}\\b`));
   });
 
+  it('removes the perl that git brings, also from the list of packages that scanners read', () => {
+    expect(dockerfile).toMatch(/dpkg --purge .*'\*perl\*'/);
+  });
+
   it('copies everything that the build reads', () => {
     for (const path of [
       'src',
