@@ -63,6 +63,7 @@ export interface HttpKubeApiOptions {
 /** KubeApi over HTTPS, for the embedded hub, a real hub and a managed cluster alike. */
 export class HttpKubeApi implements KubeApi, ServerEndpoints {
   readonly server: string;
+  readonly onRecovery: KubeApi['onRecovery'];
   readonly #connection: KubeConnection;
   readonly #slots: RequestSlots;
   readonly #discovery: Discovery;
@@ -97,6 +98,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
       clock,
     );
     this.server = this.#connection.server;
+    this.onRecovery = options.outage?.onEnd;
     this.#discovery = new Discovery((path) => this.#readOrUndefined(path), clock);
   }
 

@@ -142,6 +142,12 @@ export class Reflector {
 
   /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    const forget = this.#options.api.onRecovery?.(() => this.hurry());
+    await this.#follow(signal);
+    forget?.();
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#checkHistory();

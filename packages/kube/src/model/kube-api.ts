@@ -67,6 +67,11 @@ export interface ServerEndpoints {
 export interface KubeApi {
   /** The server's URL, verbatim as configured. */
   readonly server: string;
+  /**
+   * Calls back each time that the server answers again after an outage. Absent: nobody notices outages.
+   * @returns what ends this
+   */
+  readonly onRecovery?: ((listener: () => void) => () => void) | undefined;
   get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined>;
   /** Reads all pages of one consistent list. */
   list(kind: KindInfo, options?: ListOptions): Promise<ObjectList>;

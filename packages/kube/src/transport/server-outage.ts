@@ -26,6 +26,7 @@ export class ServerOutage {
   #sinceMs: number | undefined;
   #endedAtMs = -Infinity;
   #refusesCredentials = false;
+  readonly #listeners = new Set<() => void>();
   readonly #refusals: OncePerPeriod;
 
   constructor(options: ServerOutageOptions) {
@@ -61,6 +62,12 @@ export class ServerOutage {
     return this.#refusesCredentials ? `the API server ${server} refuses the credentials` : undefined;
   }
 
+  /** Calls back at the end of each outage. Returns what ends this. */
+  readonly onEnd = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
   /** A request was answered with 401, and there are no other credentials. */
   refused(): void {
     this.#refusesCredentials = true;
@@ -79,6 +86,7 @@ export class ServerOutage {
     log.info('API server answers again', { server, awaySeconds: seconds(clock.now() - this.#sinceMs) });
     this.#sinceMs = undefined;
     this.#endedAtMs = clock.now();
+    for (const listener of this.#listeners) listener();
   }
 
   /** @param sentAtMs when the failed request was sent */

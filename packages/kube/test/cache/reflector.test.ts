@@ -463,6 +463,24 @@ describe('Reflector', () => {
     expect(names(reflector)).toEqual(['a', 'b']);
   });
 
+  it('tries again at once when the server answers again, and soon if it refuses then', async () => {
+    const refusing = new RefusingKubeApi(api, 'kube.forbidden');
+    refusing.refused.add('list managedclusters');
+    let recover = (): void => undefined;
+    const onRecovery = (listener: () => void) => {
+      recover = listener;
+      return () => (recover = () => undefined);
+    };
+    const reflector = start({ api: Object.assign(refusing, { onRecovery }) });
+    // Its pauses have grown to half a minute.
+    await clock.advance(120_000);
+    recover();
+    await clock.advance(100);
+    refusing.refused.clear();
+    await clock.advance(1_000);
+    expect(reflector.synced).toBe(true);
+  });
+
   it('does not hammer a server that ends every watch at once', async () => {
     let opened = 0;
     api.watch = async function* (): AsyncGenerator<WatchEvent> {

@@ -41,6 +41,22 @@ describe('an outage of an API server', () => {
     expect(log.entries[1]?.fields).toEqual({ server: 'https://hub', awaySeconds: 12.3 });
   });
 
+  it('tells those who wait when it ends, for as long as they wait', () => {
+    let ends = 0;
+    const forget = outage.onEnd(() => (ends += 1));
+    outage.answered(200);
+    fail();
+    outage.answered(503);
+    expect(ends).toBe(0);
+    outage.answered(200);
+    outage.answered(200);
+    expect(ends).toBe(1);
+    forget();
+    fail();
+    outage.answered(200);
+    expect(ends).toBe(1);
+  });
+
   it('ends with an answer that refuses, and not with one of a server that cannot work', () => {
     fail();
     outage.answered(503);
