@@ -1,43 +1,31 @@
-import { execFile } from 'node:child_process';
 import type { ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findHelm } from '../../packages/addon/test/sources/find-helm.ts';
 import { type GitServer, serveHttp } from '../../packages/git-reader/test/git-servers.ts';
 import { copyChart } from '../deploy/render-chart.ts';
-import { CLUSTER, FLEET, hasNodes, KUBECONFIG, Nodes, PATIENT } from './nodes.ts';
+import { CLUSTER, FLEET, hasNodesAndHelm, Nodes, PATIENT, PLACE } from './nodes.ts';
 
-const helm = findHelm();
-const run = promisify(execFile);
-const PLACE = ['--namespace', 'berth-system'];
 const WEBHOOKS = 'validatingwebhookconfiguration,mutatingwebhookconfiguration';
 
-describe.skipIf(!hasNodes || helm === undefined)('the chart on a cluster with nodes', () => {
+describe.skipIf(!hasNodesAndHelm)('the chart on a cluster with nodes', () => {
   const nodes = new Nodes();
   let server: GitServer;
   /** Whether the Git server answers nobody. */
   let isDown = false;
   let chart: string;
   beforeAll(async () => {
-    // Pods reach this machine where they reach the API server.
-    const { hostname } = new URL(
-      nodes.kubectl('config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}'),
-    );
     chart = copyChart(nodes.dir);
     nodes.git.commit({ 'README.md': 'The fleet.\n' });
     const intercept = (_request: unknown, response: ServerResponse): boolean => {
       if (isDown) response.writeHead(503).end();
       return isDown;
     };
-    server = await serveHttp(nodes.git.path, { host: hostname, intercept });
+    server = await serveHttp(nodes.git.path, { host: nodes.hostname, intercept });
   });
   afterAll(async () => {
     await server.close();
     await nodes.close();
   });
 
-  const says = async (...args: readonly string[]): Promise<string> =>
-    (await run(helm ?? '', [...args, ...PLACE, '--kubeconfig', KUBECONFIG ?? ''])).stdout;
   const replicas = (): readonly string[] =>
     nodes.kubectl('get', 'pods', ...PLACE, '-l', 'app=berth', '-o', 'name').split('\n');
 
@@ -45,7 +33,7 @@ describe.skipIf(!hasNodes || helm === undefined)('the chart on a cluster with no
   const install = async (): Promise<void> => {
     const serve = [`repo={${server.url}}`, 'ref=main', 'poll=1s', 'leaderElect=true'];
     const values = ['controller.replicas=2', ...serve.map((value) => `serve.${value}`)];
-    await says('install', 'berth', chart, '--create-namespace', '--wait', '--set', values.join());
+    await nodes.helm('install', 'berth', chart, '--create-namespace', '--wait', '--set', values.join());
     // Those of an earlier installation end a little later.
     await expect.poll(replicas, PATIENT).toHaveLength(2);
     await expect.poll(() => nodes.read(WEBHOOKS, 'berth-admission', '-o', 'name'), PATIENT).toMatch(/\n/);
@@ -70,13 +58,7 @@ describe.skipIf(!hasNodes || helm === undefined)('the chart on a cluster with no
 
   it('replaces them while each request is answered, and leaves the workload alone', async () => {
     const before = await nodes.runs();
-    const address = nodes.read(
-      'service',
-      'berth',
-      ...PLACE,
-      '-o',
-      'jsonpath={.spec.clusterIP}:{.spec.ports[0].port}',
-    );
+    const address = nodes.serviceAddress();
     const [failures, stop] = [[] as string[], new AbortController()];
     let answered = 0;
     const asking = (async () => {
@@ -90,7 +72,7 @@ describe.skipIf(!hasNodes || helm === undefined)('the chart on a cluster with no
       }
     })();
     const old = replicas();
-    await says(
+    await nodes.helm(
       'upgrade',
       'berth',
       chart,
@@ -105,13 +87,13 @@ describe.skipIf(!hasNodes || helm === undefined)('the chart on a cluster with no
     expect(answered).toBeGreaterThan(0);
     expect(failures).toEqual([]);
     expect(await nodes.runs()).toEqual(before);
-    await says('rollback', 'berth', '--wait');
+    await nodes.helm('rollback', 'berth', '--wait');
     expect(await nodes.runs()).toEqual(before);
   });
 
   it('uninstalls: the workload stays, and the hub accepts new clusters', async () => {
     const before = await nodes.runs();
-    await says('uninstall', 'berth', '--wait');
+    await nodes.helm('uninstall', 'berth', '--wait');
     await expect.poll(() => nodes.read(WEBHOOKS, '-o', 'name'), PATIENT).toBe('');
     await expect
       .poll(() => nodes.read('secret', 'berth-admission', ...PLACE, '-o', 'name'), PATIENT)
@@ -136,7 +118,7 @@ describe.skipIf(!hasNodes || helm === undefined)('the chart on a cluster with no
     await expect.poll(() => nodes.read('managedclusters', '-o', 'name'), PATIENT).toBe('');
     expect(nodes.read('namespace', 'web')).toBe('');
     await nodes.berth('unjoin', '--cluster-name', CLUSTER);
-    await says('uninstall', 'berth', '--wait');
+    await nodes.helm('uninstall', 'berth', '--wait');
     // The leader lost its rights before it could release its Lease, which others respect until it lapses.
     nodes.kubectl('delete', 'namespace', 'berth-system', 'open-cluster-management');
   });

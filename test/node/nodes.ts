@@ -1,14 +1,20 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { isAvailable } from '@berth/test-kit/needed-program';
 import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
+import { findHelm } from '../../packages/addon/test/sources/find-helm.ts';
 import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
 import { BerthProcess } from '../e2e/berth-process.ts';
 import { hasKubectl } from '../e2e/kubectl-program.ts';
 
+const run = promisify(execFile);
+const helm = findHelm();
+/** Where the chart installs the controllers. */
+export const PLACE = ['--namespace', 'berth-system'];
 /** Of an administrator of a cluster that is thrown away afterwards. Its server is an address that pods reach, too. */
 export const KUBECONFIG = process.env['BERTH_NODES_KUBECONFIG'];
 /** What the nodes have: Berth, under the name that `berth join` writes; the workload runs in it, too. */
@@ -62,6 +68,23 @@ export class Nodes {
     return execFileSync('kubectl', all, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   }
 
+  /** The address of this machine by which pods reach the API server, and so this machine. */
+  get hostname(): string {
+    return new URL(this.kubectl('config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}'))
+      .hostname;
+  }
+
+  /** Host and port of the controllers' Service. */
+  serviceAddress(): string {
+    const path = 'jsonpath={.spec.clusterIP}:{.spec.ports[0].port}';
+    return this.read('service', 'berth', ...PLACE, '-o', path);
+  }
+
+  /** Runs helm on the controllers' release; what it prints. */
+  async helm(...args: readonly string[]): Promise<string> {
+    return (await run(helm ?? '', [...args, ...PLACE, '--kubeconfig', KUBECONFIG ?? ''])).stdout;
+  }
+
   /** What it prints; '' for an object that does not exist. */
   read(...args: readonly string[]): string {
     return this.kubectl('get', '--ignore-not-found', ...args);
@@ -80,12 +103,13 @@ export class Nodes {
     return process.text;
   }
 
-  async join(): Promise<void> {
+  /** @param more arguments of `berth join` */
+  async join(cluster = CLUSTER, ...more: readonly string[]): Promise<void> {
     const text = await this.berth('get', 'token', '-o', 'json');
     const ticket = JSON.parse(text.slice(text.indexOf('{'))) as Record<string, string>;
     const hub = ['--hub-token', ticket['hub-token'] ?? '', '--hub-apiserver', ticket['hub-apiserver'] ?? ''];
-    await this.berth('join', ...hub, '--cluster-name', CLUSTER, '--wait');
-    await this.berth('accept', '--clusters', CLUSTER, '--wait');
+    await this.berth('join', ...hub, '--cluster-name', cluster, '--wait', ...more);
+    await this.berth('accept', '--clusters', cluster, '--wait');
   }
 
   /** Approves what is held of the placement. */
@@ -155,3 +179,5 @@ const problem = 'BERTH_NODES_KUBECONFIG names no cluster with nodes, so no pod r
 
 /** Whether the tests on a cluster with nodes can run. */
 export const hasNodes = isAvailable('nodes', KUBECONFIG === undefined ? problem : undefined) && hasKubectl();
+/** The same for tests of the chart. */
+export const hasNodesAndHelm = hasNodes && helm !== undefined;

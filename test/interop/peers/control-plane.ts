@@ -34,8 +34,12 @@ interface Program {
 /**
  * Starts etcd and kube-apiserver on free ports of the loopback address, with all their files in a folder of their own.
  * @param flags further flags of kube-apiserver
+ * @param host another address of this machine, for kube-apiserver
  */
-export async function startControlPlane(flags: readonly string[] = []): Promise<ControlPlane> {
+export async function startControlPlane(
+  flags: readonly string[] = [],
+  host = '127.0.0.1',
+): Promise<ControlPlane> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-peer-'));
   const running = new Map<string, PeerProcess>();
   const start = async ({ name, args, isReady }: Program): Promise<void> => {
@@ -54,7 +58,7 @@ export async function startControlPlane(flags: readonly string[] = []): Promise<
   try {
     const [etcd, etcdUrl] = await etcdProgram(dir);
     await start(etcd);
-    const [server, addressNow] = await apiServerProgram(dir, etcdUrl, flags);
+    const [server, addressNow] = await apiServerProgram(dir, etcdUrl, flags, host);
     await start(server);
     const address = addressNow();
     const client = apiClient(address);
@@ -109,6 +113,7 @@ async function apiServerProgram(
   dir: string,
   etcdUrl: string,
   flags: readonly string[],
+  host: string,
 ): Promise<[Program, () => ApiAddress]> {
   const port = await freePort();
   const token = randomBytes(16).toString('hex');
@@ -119,7 +124,7 @@ async function apiServerProgram(
   writeFileSync(keyFile, serviceAccountKey());
   const args = [
     `--etcd-servers=${etcdUrl}`,
-    '--bind-address=127.0.0.1',
+    `--bind-address=${host}`,
     `--secure-port=${port}`,
     `--cert-dir=${certificates}`,
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
@@ -132,7 +137,7 @@ async function apiServerProgram(
     ...flags,
   ];
   const certificate = join(certificates, 'apiserver.crt');
-  const url = `https://127.0.0.1:${port}`;
+  const url = `https://${host}:${port}`;
   const addressNow = (): ApiAddress => ({ url, token, caPem: readFileSync(certificate, 'utf8') });
   const isServing = async (): Promise<boolean> => existsSync(certificate) && (await isReady(addressNow()));
   return [{ name: 'kube-apiserver', args, isReady: isServing }, addressNow];
