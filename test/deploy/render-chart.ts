@@ -37,12 +37,12 @@ export function templateText(program: string, values: Values, namespace = CONTRO
 }
 
 /**
- * Copies the chart into a folder, for an API server that was built without its version.
+ * Copies a chart into a folder, for an API server that was built without its version.
  * @returns the path of the copy
  */
-export function copyChart(dir: string): string {
+export function copyChart(dir: string, chart = CHART): string {
   const copy = join(dir, 'chart');
-  cpSync(CHART, copy, { recursive: true });
+  cpSync(chart, copy, { recursive: true });
   const about = readFileSync(join(copy, 'Chart.yaml'), 'utf8');
   writeFileSync(join(copy, 'Chart.yaml'), about.replace(/^kubeVersion:.*$/m, ''));
   return copy;

@@ -110,16 +110,6 @@ describe.skipIf(!hasNodesAndHelm)('the chart on a cluster with nodes', () => {
     const before = await nodes.runs();
     await install();
     expect(await nodes.runs()).toEqual(before);
-    nodes.kubectl('delete', 'managedcluster', CLUSTER, 'later', '--wait=false');
-    const held = () => nodes.condition(`managedcluster ${CLUSTER}`, 'Deleting');
-    await expect.poll(held, PATIENT).toBe('False RemovalHeld');
-    expect(await nodes.runs()).toEqual(before);
-    await nodes.release();
-    await expect.poll(() => nodes.read('managedclusters', '-o', 'name'), PATIENT).toBe('');
-    expect(nodes.read('namespace', 'web')).toBe('');
-    await nodes.berth('unjoin', '--cluster-name', CLUSTER);
-    await nodes.helm('uninstall', 'berth', '--wait');
-    // The leader lost its rights before it could release its Lease, which others respect until it lapses.
-    nodes.kubectl('delete', 'namespace', 'berth-system', 'open-cluster-management');
+    await nodes.leave('later');
   });
 });

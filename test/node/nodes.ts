@@ -65,7 +65,8 @@ export class Nodes {
 
   kubectl(...args: readonly string[]): string {
     const all = ['--kubeconfig', KUBECONFIG ?? '', ...args];
-    return execFileSync('kubectl', all, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    const stdio = ['ignore', 'pipe', 'ignore'] as ('ignore' | 'pipe')[];
+    return execFileSync('kubectl', all, { encoding: 'utf8', maxBuffer: 1 << 26, stdio }).trim();
   }
 
   /** The address of this machine by which pods reach the API server, and so this machine. */
@@ -117,6 +118,22 @@ export class Nodes {
     const path = `jsonpath={.status.conditions[?(@.type=="berth.dev/Held")].message}`;
     const message = this.read('placement', 'web', '-n', 'shop', '-o', path);
     await this.berth('release', 'shop/web', '--token', /--token (\w+)/.exec(message)?.[1] ?? '');
+  }
+
+  /** Lets the cluster leave once its removal, which is held, is approved; others are not held. Uninstalls the chart. */
+  async leave(...others: readonly string[]): Promise<void> {
+    const before = await this.runs();
+    this.kubectl('delete', 'managedcluster', CLUSTER, ...others, '--wait=false');
+    const held = () => this.condition(`managedcluster ${CLUSTER}`, 'Deleting');
+    await expect.poll(held, PATIENT).toBe('False RemovalHeld');
+    expect(await this.runs()).toEqual(before);
+    await this.release();
+    await expect.poll(() => this.read('managedclusters', '-o', 'name'), PATIENT).toBe('');
+    expect(this.read('namespace', 'web')).toBe('');
+    await this.berth('unjoin', '--cluster-name', CLUSTER);
+    await this.helm('uninstall', 'berth', '--wait');
+    // The leader lost its rights before it could release its Lease, which others respect until it lapses.
+    this.kubectl('delete', 'namespace', 'berth-system', 'open-cluster-management');
   }
 
   serve(): void {

@@ -23,6 +23,7 @@ export class PluginClient {
   /** The longest time without an answer since `restart`. */
   longestGapMs = 0;
   #lastAnswerMs = performance.now();
+  #restartedAtMs = -Infinity;
   readonly #latest = new Map<string, string>();
   readonly #stop = new AbortController();
   readonly #asking: Promise<void>;
@@ -43,7 +44,7 @@ export class PluginClient {
   restart(): void {
     this.longestGapMs = 0;
     this.inARow = 0;
-    this.#lastAnswerMs = performance.now();
+    this.#restartedAtMs = this.#lastAnswerMs = performance.now();
     this.failures.clear();
   }
 
@@ -73,6 +74,7 @@ export class PluginClient {
   }
 
   async #once(workload: string): Promise<void> {
+    const sentAtMs = performance.now();
     const placement = `${this.#options.namespace}/${workload}`;
     const response = await fetch(`${this.#options.url}/api/v1/getparams.execute`, {
       method: 'POST',
@@ -84,9 +86,9 @@ export class PluginClient {
       signal: AbortSignal.timeout(PATIENCE_MS),
     }).catch((error: Error) => error);
     if (response instanceof Error)
-      return this.#failed(String((response.cause as Error | undefined) ?? response));
+      return this.#failed(sentAtMs, String((response.cause as Error | undefined) ?? response));
     const text = await response.text().catch((error: unknown) => String(error));
-    if (response.status !== 200) return this.#failed(`${String(response.status)} ${text}`);
+    if (response.status !== 200) return this.#failed(sentAtMs, `${String(response.status)} ${text}`);
     const { output } = JSON.parse(text) as Answer;
     const clusters = output.parameters.map(({ clusterName }) => clusterName).sort();
     if (!this.#options.expected.allows(workload, clusters))
@@ -97,7 +99,9 @@ export class PluginClient {
     this.#lastAnswerMs = performance.now();
   }
 
-  #failed(reason: string): void {
+  #failed(sentAtMs: number, reason: string): void {
+    // Of the time before, and given up now.
+    if (sentAtMs < this.#restartedAtMs) return;
     this.inARow = 0;
     this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
   }
