@@ -46,6 +46,7 @@ import type { Subscribers } from '@berth/runtime/loop/subscribers';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
 import { annotatesPlacements, ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
+import type { OpenTraces } from './open-traces.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';
 
@@ -79,6 +80,7 @@ export interface PreviewDependencies {
   readonly overdue: PullRequestPlannerOptions['overdue'];
   readonly emit: (event: ControllerEventBody) => void;
   readonly state: Pick<ControllerState, 'timeline'>;
+  readonly traces: Pick<OpenTraces, 'sink'> | undefined;
 }
 
 /** Opens the previews of the sources that enable them, without network access. */
@@ -267,6 +269,7 @@ function openOne(
     random: options.random,
     knownRules: preview.ruleStatuses ? new KnownRules(rules, () => clock.now()) : undefined,
     leadership: options.leadership,
+    traces: shared.traces?.sink,
     hub: api,
     record: (step) => state.timeline.append(step),
     namespace: options.namespace ?? DEFAULT_NAMESPACE,

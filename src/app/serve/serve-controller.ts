@@ -33,6 +33,7 @@ import { ControllerMetrics } from './http/controller-metrics.ts';
 import { EventStream } from './http/event-stream.ts';
 import { Readiness } from './http/readiness.ts';
 import { openAnnouncement } from './open-announcement.ts';
+import type { OpenTraces } from './open-traces.ts';
 import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
 import { openSources, restoreDeleted, type SourceDependencies } from './open-sources.ts';
 import { serveCache } from './serve-cache.ts';
@@ -92,9 +93,9 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const ledger = new SourceLedger(sha256, state.commits, options);
   const [publishedPlacements, arriving] = [new PublishedPlacements(), new CommitsInProgress()];
   const [barrier, restoredTo] = [barrierOf(options, inventory), () => continuity.restoredTo];
-  const stages = stagesOf(options, { barrier, metrics, decider: () => decider });
-  const followed = followSources({ arriving, approvals: state.approvals, ledger, stages, barrier });
-  const parts = { options, barrier, cache, inventory, publishedPlacements, emit, metrics, stages };
+  const [stages, traces] = await openStages(options, { barrier, metrics, supervisor, of: () => decider });
+  const followed = followSources({ arriving, approvals: state.approvals, ledger, stages, traces, barrier });
+  const parts = { options, barrier, cache, inventory, publishedPlacements, emit, metrics, stages, traces };
   const decider = await openDecider({ ...parts, state, ledger, arriving, followed, restoredTo });
   const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
@@ -200,29 +201,40 @@ function continuityOf(
   return new HubContinuity({ api, clock, mayListNamespaces: mayListNamespaces(options), memory, ...watches });
 }
 
-/** Measures how far commits have got, from what the parts of the process report anyway. */
-function stagesOf(
-  { clock, sources, leadership }: ServeOptions,
+/** Measures how far commits have got, from what the parts of the process report anyway. Loads the code of traces if they are sent. */
+async function openStages(
+  options: ServeOptions,
   parts: {
     readonly barrier: CommitBarrier;
     readonly metrics: ControllerMetrics;
-    readonly decider: () => PublishPipeline | UpstreamDecisions;
+    readonly supervisor: Supervisor;
+    /** Whose decisions are measured. */
+    readonly of: () => PublishPipeline | UpstreamDecisions;
   },
-): CommitStages {
-  const { barrier, metrics, decider } = parts;
-  return new CommitStages({
+): Promise<readonly [CommitStages, OpenTraces | undefined]> {
+  const { clock, sources, leadership, otlp } = options;
+  const { barrier, metrics, supervisor, of } = parts;
+  const traces =
+    otlp && (await import('./open-traces.ts')).openTraces({ ...options, otlp }, metrics, supervisor);
+  const stages = new CommitStages({
     clock,
     sources: writingSources(sources),
     barrier,
     mayWrite: () => leadership?.isHeld !== false,
     isDeciding: () => {
-      const one = decider();
+      const one = of();
       return one instanceof PublishPipeline ? one.scheduling.isDeciding : undefined;
     },
-    onStage: ({ isFirst, fetchBeganAtMs }, stage, atMs) => {
-      if (!isFirst) metrics.commitReached(stage, atMs - fetchBeganAtMs);
-    },
+    observers: [
+      {
+        reached: ({ isFirst, fetchBeganAtMs }, stage, atMs) => {
+          if (!isFirst) metrics.commitReached(stage, atMs - fetchBeganAtMs);
+        },
+      },
+      ...(traces === undefined ? [] : [traces.commits]),
+    ],
   });
+  return [stages, traces];
 }
 
 function writingSources(sources: ServeOptions['sources']): readonly string[] {
@@ -327,9 +339,10 @@ export function followSources(followers: {
   readonly approvals: PlanApprovals;
   readonly ledger: SourceLedger;
   readonly stages: Pick<CommitStages, 'handle'>;
+  readonly traces?: Pick<OpenTraces, 'commits'> | undefined;
   readonly barrier: CommitBarrier;
 }): Subscribers<SourceEvent> {
-  const { arriving, approvals, ledger, stages, barrier } = followers;
+  const { arriving, approvals, ledger, stages, traces, barrier } = followers;
   const events = new Subscribers<SourceEvent>();
   events.subscribe((event) => arriving.handle(event));
   events.subscribe((event) => {
@@ -341,6 +354,7 @@ export function followSources(followers: {
     return undefined;
   });
   events.subscribe((event) => ledger.handle(event));
+  events.subscribe((event) => traces?.commits.handle(event));
   events.subscribe((event) => stages.handle(event));
   events.subscribe((event) => barrier.handle(event));
   return events;

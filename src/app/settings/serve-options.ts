@@ -68,6 +68,14 @@ export interface ServeOptions {
   readonly admission?: ServeAdmissionOptions | undefined;
   /** The Lease that tells other controllers of this one. Absent: none. */
   readonly announcement?: { readonly name: string; readonly identity: string } | undefined;
+  /** Where traces are sent by OTLP over HTTP (`OtlpExporterOptions`). Absent: no traces. */
+  readonly otlp?:
+    | {
+        readonly address: string;
+        readonly headers?: string | undefined;
+        readonly headersFile?: string | undefined;
+      }
+    | undefined;
   /** Absent: no HTTP. */
   readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;

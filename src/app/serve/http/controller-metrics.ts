@@ -35,6 +35,12 @@ export class ControllerMetrics {
     labelNames: ['verdict'],
     registers: [this.registry],
   });
+  readonly #spans = new Counter({
+    name: 'berth_trace_spans_total',
+    help: 'Spans of traces: sent, refused by the collector, lost after some tries, or dropped because the queue was full',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
   readonly #pluginResponses: Counter<'application_set' | 'status' | 'token'>;
   readonly #pluginSeconds: Histogram;
   readonly #pluginClusters: Gauge<'application_set'>;
@@ -180,6 +186,10 @@ export class ControllerMetrics {
   /** A commit has reached the stage, after this time. */
   commitReached(stage: CommitStage, tookMs: number): void {
     this.#commitStages.observe({ stage }, Math.max(0, tookMs) / 1000);
+  }
+
+  spans(outcome: string, count: number): void {
+    if (count > 0) this.#spans.inc({ outcome }, count);
   }
 
   /** Counts a response of an admission webhook. */

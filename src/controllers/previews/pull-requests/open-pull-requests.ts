@@ -1,6 +1,7 @@
 import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
 import { lostAddOns } from '../../../core/preview/addons/plan-addons.ts';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { type FinishedTrace, OpenTrace } from '@berth/runtime/open-trace';
 import { sha256 } from '@berth/runtime/sha256';
 import { fleetMapSvg } from '../../../core/preview/comment/fleet-map.ts';
 import { approvalCommand } from '../../../core/preview/comment/approval-blocks.ts';
@@ -79,6 +80,18 @@ export class OpenPullRequests {
    * @throws the errors of the forge, and an error if no plan can be made
    */
   async preview(pull: PullRequest, signal: AbortSignal): Promise<void> {
+    const { traces, clock } = this.#options;
+    const trace = traces && new OpenTrace(traces, { ...this.#traceOf(pull), startMs: clock.now() });
+    try {
+      await this.#preview(pull, signal, trace);
+    } catch (error) {
+      if (!signal.aborted) trace?.end(clock.now(), { error });
+      throw error;
+    }
+  }
+
+  /** @param trace ended here if a plan was made; dropped if none was needed */
+  async #preview(pull: PullRequest, signal: AbortSignal, trace: OpenTrace | undefined): Promise<void> {
     const { number, headCommit, draft, fromFork, baseBranch } = pull;
     const { rules, repository, source, clock, log } = this.#options;
     const before = this.#memory(number);
@@ -88,6 +101,7 @@ export class OpenPullRequests {
       if (fromFork && rules.forks === 'off')
         return skip(`Not planned: the head is in a fork. ${HOW_TO_PLAN}`);
     }
+    trace?.begin('fetch', clock.now());
     const base = await repository.fetchBranch(baseBranch, signal);
     // The forge has merged it but does not report so yet. The plan is kept, to be compared with the result.
     if (isPlannedOnOlderBase(before, pull, base) && (await this.#isMergedInto(base, pull, signal))) return;
@@ -101,17 +115,23 @@ export class OpenPullRequests {
     const state = this.#options.hubState();
     if (isAnswered && (before.planned === undefined || before.planned.state === state)) return;
     const startedMs = clock.now();
+    trace?.begin('wait for decisions', startedMs);
     // A required status must not flicker when the hub changes. It changes only with the plan.
     if (!isAnswered) await this.#announce(pull, PLANNING, signal);
     await this.#options.whenPublished(signal);
     const planningMs = clock.now();
+    trace?.begin('plan', planningMs);
     const planned = await this.#options.plan(pull, base, signal);
     const plannedMs = clock.now() - planningMs;
     // The signal aborts when a newer head is to be planned instead.
     if (signal.aborted) return;
     const digest = outcomeDigest(planned);
     const isSame = isAnswered && before.planned?.digest === digest;
-    if (!isSame) await this.#write(pull, base, planned, signal);
+    if (!isSame) {
+      trace?.begin('comment', clock.now());
+      await this.#write(pull, base, planned, signal);
+    }
+    trace?.end(clock.now());
     this.#save(number, { ...this.#memory(number), planned: { state, digest } });
     if (isSame) return;
     log.info('pull request was planned', {
@@ -121,6 +141,19 @@ export class OpenPullRequests {
       plannedMs,
       tookMs: clock.now() - startedMs,
     });
+  }
+
+  #traceOf({ number, headCommit }: PullRequest): Pick<FinishedTrace, 'name' | 'attributes'> {
+    const { repositoryName, source } = this.#options;
+    return {
+      name: 'preview pull request',
+      attributes: {
+        'vcs.repository.name': repositoryName,
+        'vcs.change.id': String(number),
+        'vcs.ref.head.revision': headCommit,
+        'berth.sources': [source],
+      },
+    };
   }
 
   /** On a hub that does not follow the base, a plan would mix this change with those of the base. */

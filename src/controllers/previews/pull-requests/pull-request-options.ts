@@ -1,6 +1,7 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
+import type { TraceSink } from '@berth/runtime/open-trace';
 import type { PullRequest, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import type { TimelineStep } from '../../../core/timeline/timeline.ts';
 import type { ReportedPlan } from '../../../core/preview/report/report-page.ts';
@@ -74,6 +75,8 @@ export interface PullRequestPreviewsOptions {
   /** Absent: guard rules have no statuses of their own. */
   readonly knownRules: KnownRules | undefined;
   readonly queue: PreviewQueue;
+  /** Absent: no traces. */
+  readonly traces?: TraceSink | undefined;
   /** Adds a step to the history of the controller. */
   readonly record: (step: TimelineStep) => void;
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;

@@ -84,8 +84,13 @@ export class FollowedSource {
     };
   }
 
-  tell(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted' | 'applied'>): void {
+  tell(kind: 'fetching' | 'fetched' | 'following' | 'followed' | 'complete'): void {
     void this.#parts.emitSource({ kind, source: this.name });
+  }
+
+  /** The commit could not be fetched or read. */
+  unread(error: unknown): void {
+    void this.#parts.emitSource({ kind: 'unread', source: this.name, error });
   }
 
   /** A commit was read. Resolves when those who listen have handled it. */
@@ -114,7 +119,7 @@ export class FollowedSource {
   failed(error: unknown): void {
     this.#lastError = error;
     this.#failingSinceMs ??= this.#parts.clock.now();
-    this.tell('failed');
+    void this.#parts.emitSource({ kind: 'failed', source: this.name, error });
     this.#parts.emit({ kind: 'error', where: `source ${this.name}`, error });
   }
 

@@ -209,6 +209,7 @@ export class RepositoryLoop {
       return undefined;
     } catch (error) {
       if (signal.aborted) throw error;
+      for (const source of this.#sources) source.unread(error);
       const last = this.#commit === undefined ? await repository.last() : undefined;
       // If that fails, too, the first error is reported.
       if (last !== undefined) await this.#read(last, signal).catch(() => undefined);
@@ -259,6 +260,7 @@ export class RepositoryLoop {
     options: { readonly compare: boolean; readonly signal: AbortSignal; readonly failures: Failures },
   ): Promise<void> {
     const { compare, signal, failures } = options;
+    for (const source of sources) source.tell('following');
     const begun = await Promise.all(
       sources.map((source) =>
         source.begin(compare, signal).catch((error: unknown) => void failures.set(source, error)),

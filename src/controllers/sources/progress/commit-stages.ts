@@ -36,6 +36,10 @@ export interface StagedCommit {
   /** This process has read no commit of a source before, so that an earlier process may have followed this one. */
   readonly isFirst: boolean;
   readonly fetchBeganAtMs: number;
+  /** Placements (`namespace/name`) with a changed decision that is not written yet. */
+  readonly moved: ReadonlySet<string>;
+  /** A decision that the commit leads to is held. */
+  readonly isHeld: boolean;
 }
 
 export interface CommitStagesOptions {
@@ -46,7 +50,16 @@ export interface CommitStagesOptions {
   readonly mayWrite: () => boolean;
   /** Whether decisions are being computed, or due; undefined: another controller decides. */
   readonly isDeciding: () => boolean | undefined;
-  readonly onStage: (commit: StagedCommit, stage: CommitStage, atMs: number) => void;
+  readonly observers: readonly CommitObserver[];
+}
+
+/** Learns of commits on their way. */
+export interface CommitObserver {
+  /** The commit was read, for the first of its sources. */
+  readonly read?: ((commit: StagedCommit) => void) | undefined;
+  readonly reached: (commit: StagedCommit, stage: CommitStage, atMs: number) => void;
+  /** Nothing more is written for the commit, or it is given up. It may be `applied` later. */
+  readonly ended?: ((commit: StagedCommit) => void) | undefined;
 }
 
 /** What the works of a commit are waited for with. */
@@ -69,7 +82,6 @@ interface Tracked extends StagedCommit {
   stage: CommitStage | 'read';
   /** Since when the watches show all of it. */
   shownAtMs: number | undefined;
-  /** Placements (`namespace/name`) with a changed decision that is not written yet. */
   readonly moved: Set<string>;
   publishedAtMs: number | undefined;
   isHeld: boolean;
@@ -167,7 +179,10 @@ export class CommitStages {
       ...{ shownAtMs: undefined, moved: new Set(), publishedAtMs: undefined, isHeld: false },
       ...{ replicaSets: new Map(), works: new Map(), hasWorks: false, areWorksWritten: false },
     };
-    this.#tracked = [...this.#tracked.slice(1 - MAX_TRACKED), commit];
+    const [oldest] = this.#tracked;
+    if (oldest !== undefined && this.#tracked.length >= MAX_TRACKED) this.#forget(oldest);
+    this.#tracked = [...this.#tracked, commit];
+    for (const observer of this.#options.observers) observer.read?.(commit);
   }
 
   /** The hub has stored an object of the commit that the source follows. */
@@ -239,6 +254,7 @@ export class CommitStages {
     await works.whenIdle();
     const isSettled = commit.stage === 'published' || (commit.stage === 'decided' && commit.moved.size === 0);
     if (!isSettled || commit.replicaSets.size > 0) return;
+    if (!commit.areWorksWritten) this.#ended(commit);
     commit.areWorksWritten = true;
     if (!commit.hasWorks) this.#forget(commit);
     else this.#checkApplied(commit);
@@ -264,10 +280,15 @@ export class CommitStages {
 
   #reach(commit: Tracked, stage: CommitStage, atMs = this.#options.clock.now()): void {
     commit.stage = stage;
-    this.#options.onStage(commit, stage, atMs);
+    for (const observer of this.#options.observers) observer.reached(commit, stage, atMs);
+  }
+
+  #ended(commit: Tracked): void {
+    for (const observer of this.#options.observers) observer.ended?.(commit);
   }
 
   #forget(commit: Tracked): void {
+    if (!commit.areWorksWritten) this.#ended(commit);
     this.#tracked = this.#tracked.filter((one) => one !== commit);
   }
 }

@@ -97,13 +97,17 @@ export type SourceEvent = { readonly source: string } & (
         | 'fetching'
         /** The fetch succeeded; the commit is read next. */
         | 'fetched'
+        /** The objects of the commit are written next, or the hub is compared with them. */
+        | 'following'
         /** The sync ended: the hub follows the commit, as far as possible. */
         | 'followed'
         /** The hub follows the commit completely, except for objects that it refuses permanently. */
-        | 'complete'
-        /** The source could not be fetched, read or followed this time. */
-        | 'failed';
+        | 'complete';
     }
+  /** The commit could not be fetched or read this time. */
+  | { readonly kind: 'unread'; readonly error: unknown }
+  /** The source could not be fetched, read or followed this time. Ends the round. */
+  | { readonly kind: 'failed'; readonly error: unknown }
   /** A commit was read. Nothing of it goes to the hub before the listeners have handled this event. */
   | { readonly kind: 'read'; readonly content: SourceContent }
   /** The source deleted the object on the hub, after it made sure that no source declares it. */

@@ -31,6 +31,7 @@ interface Settings {
   readonly ofController?: boolean | undefined;
   readonly addons?: readonly AddOnDuty[] | undefined;
   readonly argocd?: ServeOptions['argocd'];
+  readonly otlp?: ServeOptions['otlp'];
 }
 
 /** A served fleet whose repository is at a forge. */
@@ -65,7 +66,7 @@ export class PreviewedFleet {
   }
 
   async restart(rules: Partial<PreviewRules> = {}, settings: Settings = {}): Promise<void> {
-    const { ofSource, ofController, addons, argocd } = settings;
+    const { ofSource, ofController, addons, argocd, otlp } = settings;
     const webhookSecret = join(this.fleet.dataDir, 'webhook-secret');
     writeFileSync(webhookSecret, SECRET);
     const source: ServeSource = {
@@ -95,6 +96,7 @@ export class PreviewedFleet {
       log: this.#log,
       dryRuns: ofController,
       argocd,
+      otlp,
       ...(addons && { addons: { duties: addons, clock: this.fleet.clock } }),
     });
     this.#url = running.url ?? '';

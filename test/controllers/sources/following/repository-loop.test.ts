@@ -178,7 +178,8 @@ describe('the loop of a repository', () => {
     source.read = () => Promise.reject(new TransientError('gone', { code: 'git.failed', subject: 'mirror' }));
     source.tip = 'b';
     await clock.advance(POLL_MS);
-    expect(told).toEqual(['fetching', 'fetched', 'followed', 'failed'].map((kind) => `fleet ${kind}`));
+    const failedWay = ['fetching', 'fetched', 'unread', 'followed', 'failed'];
+    expect(told).toEqual(failedWay.map((kind) => `fleet ${kind}`));
   });
 
   it('jumping clocks do not shorten the wait after failures', async () => {
@@ -497,6 +498,7 @@ describe('the loop of a repository with two sources', () => {
       ...both('read'),
       ...both('checked'),
       ...['declare fleet a', 'declare apps a'],
+      ...both('following'),
       ...both('begin'),
       ...both('apply'),
       ...both('prune'),

@@ -34,8 +34,12 @@ class Steered {
       barrier: { onCommitsComplete: (listener) => void this.#complete.push(listener) },
       mayWrite: () => this.mayWrite,
       isDeciding: () => this.isDeciding,
-      onStage: ({ id, fetchBeganAtMs }, stage, atMs) =>
-        void this.reached.push(`${id} ${stage} ${(atMs - fetchBeganAtMs) / 1000}`),
+      observers: [
+        {
+          reached: ({ id, fetchBeganAtMs }, stage, atMs) =>
+            void this.reached.push(`${id} ${stage} ${(atMs - fetchBeganAtMs) / 1000}`),
+        },
+      ],
     });
     this.stages.followWorks({
       works: { get: () => undefined, onChange: (listener) => subscribed(this.#works.push(listener)) },

@@ -12,6 +12,7 @@ import type {
   ServeAdmissionOptions,
   ServeArgocdOptions,
   ServeHttpOptions,
+  ServeOptions,
 } from '../../../settings/serve-options.ts';
 import {
   checkListedKinds,
@@ -97,8 +98,8 @@ function authOf(flags: SourceFlags): GitAuth | undefined {
   return { type: 'ssh', keyFile: flags.gitSshKey, knownHostsFile: flags.gitKnownHosts };
 }
 
-/** The flags about what `berth serve` serves. */
-export interface ListenFlags {
+/** The flags about what `berth serve` serves, and tells of itself. */
+export interface ListenFlags extends OtlpFlags {
   readonly listen?: string;
   readonly tokenFile?: string;
   readonly tlsCert?: string;
@@ -111,7 +112,7 @@ export interface ListenFlags {
 }
 
 export function addListenFlags(command: Command): Command {
-  return command
+  return addOtlpFlags(command)
     .option(
       '--listen <host:port>',
       'serve the dashboard, /healthz, /readyz, /metrics, the plugin endpoint and /api',
@@ -140,6 +141,35 @@ export function addListenFlags(command: Command): Command {
       'after SIGTERM, go on for this long, not ready any more, so that clients move to another replica; the time that ends the process by force starts afterwards',
       '0',
     );
+}
+
+/** The flags about traces. */
+interface OtlpFlags {
+  readonly otlpAddress?: string;
+  readonly otlpHeadersFile?: string;
+}
+
+function addOtlpFlags(command: Command): Command {
+  return command
+    .option(
+      '--otlp-address <url>',
+      'send a trace of each commit and each preview to this collector, by OTLP over HTTP: http://collector:4318 (docs/traces.md)',
+    )
+    .option(
+      '--otlp-headers-file <file>',
+      'headers for the collector: NAME=VALUE, one per line; OTEL_EXPORTER_OTLP_HEADERS has the same',
+    );
+}
+
+/** @throws InputError for a file of headers without an address */
+export function otlpOptions(
+  { otlpAddress: address, otlpHeadersFile: headersFile }: OtlpFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): ServeOptions['otlp'] {
+  if (address !== undefined) return { address, headers: env['OTEL_EXPORTER_OTLP_HEADERS'], headersFile };
+  if (headersFile !== undefined)
+    throw wrongOption('--otlp-headers-file', 'has no effect without --otlp-address');
+  return undefined;
 }
 
 /** @throws InputError for flags without effect, or without another flag that they need */

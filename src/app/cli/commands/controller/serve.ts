@@ -51,6 +51,7 @@ import {
   conflictRules,
   httpOptions,
   type ListenFlags,
+  otlpOptions,
   type ServeArgocdFlags,
   type SourceFlags,
   sourcesOfFlags,
@@ -195,6 +196,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     ...{ works: flags.works, dryRuns: flags.dryRuns, multiclusterDecisions: flags.multiclusterDecisions },
     ...{ argocd: argocdOptions(flags), admission: admissionOptions(flags) },
     dataDir: resolve(io.cwd, flags.data),
+    otlp: otlpOptions(flags, io.env),
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
   const sourcesIn = await readSources(io, flags, sync);
