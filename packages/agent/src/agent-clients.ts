@@ -1,10 +1,11 @@
 import type { KubeConfig } from '@berth/kube/config/kube-config';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
-import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { HttpKubeApi, type HttpKubeApiOptions } from '@berth/kube/http-kube-api';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { ServerOutage } from '@berth/kube/transport/server-outage';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
+import { sleep } from '@berth/runtime/loop/sleep';
 import type { ImpersonatedUser } from './rules/applied/executor-subject.ts';
 
 /** The command that prints the rights of an agent, as messages about missing rights name it. */
@@ -43,8 +44,9 @@ export class AgentClients {
   connect(config: KubeConfig): AgentClient {
     const { clock, log } = this.#options;
     const as = { userAgent: 'work-agent', rightsCommand: AGENT_RIGHTS };
-    const outage = new ServerOutage({ server: config.getCurrentCluster()?.server ?? '', clock, log });
-    const api = new HttpKubeApi({ config, clock, ...as, exactIntegers: true, outage });
+    const server = config.getCurrentCluster()?.server ?? '';
+    const outage = new ServerOutage({ server, clock, log, onBegin: () => void api.askUntilAnswered() });
+    const api = new AskingKubeApi({ config, clock, ...as, exactIntegers: true, outage });
     return { api, outage, executors: new ImpersonatingClients(config, clock) };
   }
 
@@ -54,6 +56,38 @@ export class AgentClients {
       api.close();
       executors.close();
     }
+  }
+}
+
+/** How often an API server that does not answer is asked. */
+const ASK_EVERY_MS = 2_000;
+
+/**
+ * A client that asks a server that does not answer whether it is back. An agent has few requests but watches, and each of
+ * them may wait half a minute for its next try.
+ */
+class AskingKubeApi extends HttpKubeApi {
+  readonly #options: HttpKubeApiOptions & { readonly outage: ServerOutage };
+  readonly #closing = new AbortController();
+
+  constructor(options: HttpKubeApiOptions & { readonly outage: ServerOutage }) {
+    super(options);
+    this.#options = options;
+  }
+
+  async askUntilAnswered(): Promise<void> {
+    const { outage, clock, random = Math.random } = this.#options;
+    const { signal } = this.#closing;
+    while (outage.isOn && !signal.aborted) {
+      await sleep(clock, ASK_EVERY_MS * (0.5 + random()), signal);
+      // The outage notes the answer, if there is one.
+      if (!signal.aborted) await this.probe('/healthz').catch(() => undefined);
+    }
+  }
+
+  override close(): void {
+    this.#closing.abort();
+    super.close();
   }
 }
 

@@ -8,6 +8,8 @@ export interface ServerOutageOptions {
   readonly server: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
+  /** Called when an outage begins. */
+  readonly onBegin?: (() => void) | undefined;
 }
 
 /** How long a server may take after its start until it serves every request. */
@@ -95,6 +97,7 @@ export class ServerOutage {
     this.#sinceMs = sentAtMs;
     const { log, server } = this.#options;
     log.warn('API server does not answer; requests are retried until it does', { server, error });
+    this.#options.onBegin?.();
   }
 }
 
