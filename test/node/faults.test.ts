@@ -14,7 +14,7 @@ import { hasMachine } from './faults/cluster-machine.ts';
 import { ExpectedPlacements } from './faults/expected-placements.ts';
 import { agents, controllers, nodeFaults } from './faults/node-faults.ts';
 import { PluginClient } from './faults/plugin-client.ts';
-import { WatchedObjects } from './faults/watched-objects.ts';
+import { type Metadata, WatchedObjects } from './faults/watched-objects.ts';
 import { CLUSTER, hasNodesAndHelm, KUBECONFIG, Nodes, PATIENT } from './nodes.ts';
 
 const FAULTS = Number(process.env['BERTH_NODE_FAULTS'] ?? 10);
@@ -225,10 +225,15 @@ function watchFrom(farKubeconfig: string, expected: ExpectedPlacements) {
     { kubeconfig: farKubeconfig, expected },
   ];
   const works = {
-    objects: ['manifestworks', '-A', '-l', `${label} in (${replicaSets})`],
-    workload: `labels.${label.replaceAll('.', '\\.')}`,
-  } as const;
-  const deployments = { objects: ['deployments', '-n', MARKET], workload: 'name' } as const;
+    kind: 'manifestworks',
+    path: `/apis/work.open-cluster-management.io/v1/manifestworks?labelSelector=${encodeURIComponent(`${label} in (${replicaSets})`)}`,
+    workloadOf: ({ labels }: Metadata) => labels?.[label]?.split('.').at(-1) ?? '',
+  };
+  const deployments = {
+    kind: 'deployments',
+    path: `/apis/apps/v1/namespaces/${MARKET}/deployments`,
+    workloadOf: ({ name }: Metadata) => name,
+  };
   return [
     [new WatchedObjects({ ...hub, ...works })],
     [new WatchedObjects({ ...hub, ...deployments, cluster: CLUSTER }), CLUSTER],

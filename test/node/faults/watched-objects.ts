@@ -6,25 +6,40 @@ import { type Change, type ExpectedPlacements, pair } from './expected-placement
 
 export interface WatchOptions {
   readonly kubeconfig: string;
-  /** Kind and more arguments of `kubectl get`: one object for each workload and cluster. */
-  readonly objects: readonly [string, ...string[]];
-  /** JSONPath within metadata to the workload. */
-  readonly workload: string;
+  /** For messages. */
+  readonly kind: string;
+  /** Of the list, with a selection: one object for each workload and cluster. */
+  readonly path: string;
+  readonly workloadOf: (metadata: Metadata) => string;
   /** The cluster of an object; default: its namespace. */
   readonly cluster?: string;
   readonly expected: ExpectedPlacements;
 }
 
-interface Seen {
+export interface Metadata {
+  readonly name: string;
+  readonly namespace: string;
   readonly uid: string;
-  readonly generation: string;
+  readonly generation?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly deletionTimestamp?: string;
+}
+
+interface List {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly items: readonly { readonly metadata: Metadata }[];
+}
+
+interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'ERROR';
+  readonly object: { readonly metadata: Metadata };
 }
 
 /** Watches objects from outside, with kubectl, and notes each change that no commit explains. */
 export class WatchedObjects {
   readonly problems: string[] = [];
   readonly #options: WatchOptions;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, Metadata>();
   #kubectl: ChildProcess | undefined;
   #isOver = false;
   readonly #running: Promise<void>;
@@ -35,7 +50,7 @@ export class WatchedObjects {
   }
 
   get kind(): string {
-    return this.#options.objects[0];
+    return this.#options.kind;
   }
 
   /** The objects that exist, by `pair`. */
@@ -49,33 +64,27 @@ export class WatchedObjects {
     await this.#running;
   }
 
+  /** A list, and the watch that begins where the list ends, until it breaks off. */
   async #follow(): Promise<void> {
+    const { path } = this.#options;
     while (!this.#isOver) {
-      const listed: string[] = [];
-      const isListed = await this.#get(
-        ['-o', `jsonpath={range .items[*]}ADDED ${this.#fields('')}{end}`],
-        (line) => listed.push(this.#note(line)),
-      );
-      // What was deleted while no watch ran.
-      if (isListed) for (const key of this.pairs()) if (!listed.includes(key)) this.#leave(key);
-      const watch = ['--watch', '--output-watch-events', '-o', `jsonpath={.type} ${this.#fields('.object')}`];
-      if (isListed) await this.#get(watch, (line) => this.#note(line));
-      // fixed wait: the pace of new watches while the API server is away
+      let text = '';
+      if (await this.#get(path, (line) => (text += line))) {
+        const { items, metadata } = JSON.parse(text) as List;
+        const listed = items.map((item) => this.#note(item.metadata));
+        // What was deleted while no watch ran.
+        for (const key of this.pairs()) if (!listed.includes(key)) this.#leave(key);
+        const from = `${path.includes('?') ? '&' : '?'}watch=true&resourceVersion=${metadata.resourceVersion}`;
+        await this.#get(path + from, (line) => this.#event(JSON.parse(line) as WatchEvent));
+      }
+      // fixed wait: the pace of new lists while the API server is away
       await pause(200);
     }
   }
 
-  #fields(object: string): string {
-    return ['namespace', this.#options.workload, 'uid', 'generation', 'deletionTimestamp']
-      .map((path) => `{${object}.metadata.${path}}`)
-      .join(' ')
-      .concat('{"\\n"}');
-  }
-
   /** @returns whether kubectl ended well */
-  async #get(args: readonly string[], onLine: (line: string) => unknown): Promise<boolean> {
-    const { kubeconfig, objects } = this.#options;
-    const kubectl = spawn('kubectl', ['--kubeconfig', kubeconfig, 'get', ...objects, ...args], {
+  async #get(path: string, onLine: (line: string) => void): Promise<boolean> {
+    const kubectl = spawn('kubectl', ['--kubeconfig', this.#options.kubeconfig, 'get', '--raw', path], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     this.#kubectl = kubectl;
@@ -84,25 +93,28 @@ export class WatchedObjects {
     return code === 0;
   }
 
+  #event({ type, object: { metadata } }: WatchEvent): void {
+    // The position is too old: the server ends the watch.
+    if (type === 'ERROR') return;
+    if (type === 'DELETED') this.#leave(this.#keyOf(metadata));
+    else this.#note(metadata);
+  }
+
   /** @returns the object, by `pair` */
-  #note(line: string): string {
-    const [type = '', namespace = '', name = '', uid = '', generation = '', deletedAt] = line.split(' ');
-    // Of a replica set, which a label names with its namespace.
-    const workload = name.slice(name.indexOf('.') + 1);
-    const key = pair(workload, this.#options.cluster ?? namespace);
+  #note(metadata: Metadata): string {
+    const key = this.#keyOf(metadata);
     const before = this.#seen.get(key);
-    if (type === 'DELETED') {
-      // Of its predecessor, whose deletion is known already, perhaps.
-      if (before?.uid === uid) this.#leave(key);
-      return key;
-    }
-    if (before !== undefined && before.uid !== uid) this.#leave(key);
-    if (before?.uid !== uid) this.#change('came', key);
+    if (before !== undefined && before.uid !== metadata.uid) this.#leave(key);
+    if (before?.uid !== metadata.uid) this.#change('came', key);
     // A deletion that waits for a finalizer is a generation, too.
-    else if (before.generation !== generation && deletedAt === '')
-      this.#problem(`${key} was written again: generation ${before.generation} became ${generation}`);
-    this.#seen.set(key, { uid, generation });
+    else if (before.generation !== metadata.generation && metadata.deletionTimestamp === undefined)
+      this.#problem(`${key} was written again: it has generation ${String(metadata.generation)}`);
+    this.#seen.set(key, metadata);
     return key;
+  }
+
+  #keyOf(metadata: Metadata): string {
+    return pair(this.#options.workloadOf(metadata), this.#options.cluster ?? metadata.namespace);
   }
 
   #leave(key: string): void {
