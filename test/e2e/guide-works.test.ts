@@ -115,9 +115,18 @@ describe.skipIf(!hasKubectl())('the guide about works', () => {
     });
 
     it('finds what the troubleshooting asks for', async () => {
-      const served = 'kubectl api-resources --api-group work.open-cluster-management.io -o name';
-      expect(await shell.says(`${served} --context hub`)).toContain('manifestworks.work');
-      expect(await shell.says(`${served} --context cluster1`)).toContain('appliedmanifestworks.work');
+      const found = (name: string) => [
+        ['NAME', 'CREATED AT'],
+        [`${name}.work.open-cluster-management.io`, expect.stringMatching(/^20\d\d-.*Z$/)],
+      ];
+      const works = await shell.says('kubectl get crd manifestworks.work.open-cluster-management.io');
+      expect(rows(works)).toEqual(found('manifestworks'));
+      await shell.says('kubectl config use-context cluster1');
+      const applied = await shell.says(
+        'kubectl get crd appliedmanifestworks.work.open-cluster-management.io',
+      );
+      expect(rows(applied)).toEqual(found('appliedmanifestworks'));
+      await shell.says('kubectl config use-context hub');
       expect(shell.logs()).toContain('cluster1');
     });
 

@@ -14,7 +14,7 @@ import { MASTERS_GROUP } from './auth/rbac/authorizer.ts';
 import { Revocations } from './auth/tokens/revocations.ts';
 import { ServiceAccountTokens } from './auth/tokens/service-account-tokens.ts';
 import { TokenFile } from './auth/tokens/token-file.ts';
-import { ApiCluster, readCredentialFiles } from './cluster/api-cluster.ts';
+import { ApiCluster, givenCrds, readCredentialFiles } from './cluster/api-cluster.ts';
 import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
 import { clusterDirectory, ClusterRegister } from './cluster/cluster-register.ts';
 import { type RunningControllers, startControllers } from './controllers/start-controllers.ts';
@@ -26,6 +26,8 @@ import type { ClusterGauges } from './http/request-metrics.ts';
 import { TlsServer } from './http/tls-server.ts';
 import type { HubOptions, RunningHub } from './hub-options.ts';
 import { lockDirectory } from './log/lock-file.ts';
+import { timestamp } from './request/cluster.ts';
+import { NO_KINDS } from './scheme/create-scheme.ts';
 import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
 import { backgroundClock } from '@berth/runtime/clock/system-clock';
 
@@ -177,6 +179,7 @@ async function openClusters(
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, onFatal, members, legacyTokenSecrets, kinds, admission = [] } = options;
   const hubCredentials = readCredentialFiles(options.providedFiles ?? {}, options.log);
+  const definitions = givenCrds(kinds ?? NO_KINDS, timestamp({ now: () => keys.createdMs }));
   const names = ['', ...members];
   const opened: ApiCluster[] = [];
   try {
@@ -193,7 +196,7 @@ async function openClusters(
       const identity = register.identityOf(name);
       const authorities = keys.authoritiesOf(name);
       const credentials = { ...shared, serviceAccounts, authorities, legacyTokenSecrets, external };
-      const deps = { ...credentials, identity, kinds, admission, clock, onFatal };
+      const deps = { ...credentials, identity, kinds, definitions, admission, clock, onFatal };
       const log = options.log.child({ cluster: name || 'hub' });
       opened.push(await ApiCluster.open({ name, directory, log, ...deps }));
     });

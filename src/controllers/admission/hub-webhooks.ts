@@ -12,8 +12,8 @@ import {
   ADMISSION_NAME,
   CONVERTED,
   conversionBy,
+  converterOf,
   hasAll,
-  mayConvert,
   type WebhookAddress,
   webhookConfigurations,
 } from '../../core/registration/webhooks/webhook-configurations.ts';
@@ -95,7 +95,9 @@ export async function ensureConversions(
     const live = await hub.get(CUSTOM_RESOURCE_DEFINITION, { namespace: '', name });
     const spec = live?.['spec'] as CrdSpec | undefined;
     if (live === undefined || spec === undefined || spec.versions.length < 2) continue;
-    if (!mayConvert(live as unknown as JsonObject))
+    const converter = converterOf(live as unknown as JsonObject);
+    if (converter === 'the API server') continue;
+    if (converter === 'another program')
       throw new InputError(
         'another program says in spec.conversion who converts its versions; Berth does not',
         {

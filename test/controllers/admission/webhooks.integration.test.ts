@@ -219,9 +219,11 @@ describe('the certificate and the configurations', () => {
     await expect.poll(bundle).toBe(announced['next-ca.crt']);
   });
 
-  it('converts no add-ons of the embedded hub, which has no definitions of them and does it itself', async () => {
+  it('converts no add-ons of the embedded hub, which does it itself', async () => {
     const name = 'managedclusteraddons.addon.open-cluster-management.io';
-    expect(await hub.api.get(CUSTOM_RESOURCE_DEFINITION, { namespace: '', name })).toBeUndefined();
+    const definition = await hub.api.get(CUSTOM_RESOURCE_DEFINITION, { namespace: '', name });
+    expect(definition?.['spec']).toMatchObject({ conversion: { strategy: 'None' } });
+    expect(definition?.metadata.managedFields).toBeUndefined();
   });
 
   it('leaves a Secret of somebody else alone, and says so', async () => {

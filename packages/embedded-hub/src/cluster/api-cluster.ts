@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
@@ -24,16 +25,24 @@ import { Discovery } from '../discovery/serve-discovery.ts';
 import { type JsonObject, objectAt, textAt } from '../json/json-value.ts';
 import type { LogIdentity } from '../log/append-log.ts';
 import { PolicySet } from '../policies/policy-set.ts';
-import { type Cluster, ListSnapshots, timestamp, type WrittenObject } from '../request/cluster.ts';
+import {
+  type Cluster,
+  ListSnapshots,
+  metadataOf,
+  timestamp,
+  type WrittenObject,
+} from '../request/cluster.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { definitionFromCrd, establishedStatus, isEstablished } from '../scheme/crd.ts';
 import { createScheme, type GivenKinds } from '../scheme/create-scheme.ts';
-import type { Scheme } from '../scheme/scheme.ts';
-import { ObjectStore } from '../store/object-store.ts';
-import type { StoredObject } from '../store/stored-object.ts';
+import { Scheme } from '../scheme/scheme.ts';
+import { type GivenObject, ObjectStore } from '../store/object-store.ts';
+import { stampVersion, StoredObject } from '../store/stored-object.ts';
 import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
 import { Conversions } from '../webhooks/conversions.ts';
 import { WebhookClients } from '../webhooks/webhook-clients.ts';
+import { forbidden } from '../wire/status-errors.ts';
+import { CRD_STRATEGY } from '../write/strategy/extension-strategies.ts';
 import type { AdmissionCheck } from '../write/write-request.ts';
 
 export interface ApiClusterOptions {
@@ -48,6 +57,8 @@ export interface ApiClusterOptions {
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly kinds: GivenKinds | undefined;
+  /** Their definitions, as clients read them. */
+  readonly definitions: readonly GivenObject[];
   readonly admission: readonly AdmissionCheck[];
   readonly legacyTokenSecrets: boolean;
   readonly clock: Clock;
@@ -101,6 +112,7 @@ export class ApiCluster implements Cluster {
       subjectRestriction,
       ownerReferencesCheck(this.scheme),
       paramRightsCheck(this.scheme, store),
+      givenCrdCheck(store),
       ...(options.legacyTokenSecrets ? [] : [legacyTokenNotice]),
       ...options.admission,
     ];
@@ -126,6 +138,7 @@ export class ApiCluster implements Cluster {
     });
     const cluster = new ApiCluster(options, store);
     for (const entry of store.list(CRD_STORAGE)) cluster.#customResources.register(entry.object);
+    store.give(options.definitions);
     return cluster;
   }
 
@@ -188,6 +201,38 @@ class CustomResources {
     const spec = objectAt(crd, 'spec');
     this.#scheme.unregister(textAt(spec, 'group'), textAt(objectAt(spec, 'names'), 'plural'));
   }
+}
+
+/**
+ * The definitions of given kinds as clients read them: established, and under the same uid at each start.
+ * @param since RFC 3339
+ */
+export function givenCrds({ definitions }: GivenKinds, since: string): readonly GivenObject[] {
+  return definitions.map((definition) => {
+    const crd = CRD_STRATEGY.fillIn?.(definition, undefined, since) ?? definition;
+    const name = textAt(metadataOf(crd), 'name');
+    const metadata = { name, uid: uidOf(name), creationTimestamp: since, generation: 1 };
+    const object = { ...crd, metadata, status: establishedStatus(crd, new Scheme([]), since) };
+    const entry = StoredObject.of({ namespace: '', name }, 1, stampVersion(object, 1));
+    return { storage: CRD_STORAGE, entry };
+  });
+}
+
+function uidOf(name: string): string {
+  const digest = createHash('sha256').update(`${CRD_STORAGE}/${name}`).digest('hex');
+  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+}
+
+/** Without its definition, the hub would still serve a given kind. */
+function givenCrdCheck(store: ObjectStore): AdmissionCheck {
+  return ({ operation, ref: { definition }, object }) => {
+    const { storageKey: storage } = definition;
+    if (operation !== 'DELETE' || storage !== CRD_STORAGE) return [];
+    const name = textAt(metadataOf(object), 'name');
+    if (store.stored({ storage, namespace: '', name }) === undefined)
+      throw forbidden(definition, name, 'the hub itself defines this kind, so it cannot be deleted');
+    return [];
+  };
 }
 
 /** Files with credentials that the hub accepts in addition to its own. */

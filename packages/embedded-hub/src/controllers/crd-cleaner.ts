@@ -25,11 +25,8 @@ export class CrdCleaner implements HubController {
   }
 
   start(): void {
-    this.#unsubscribe = this.#client.watch(CRD_STORAGE, (events) => {
-      for (const { entry } of events) this.#loop.add(entry.name);
-      // Another definition may wait for the names of the deleted one.
-      if (events.some(({ type }) => type === 'deleted')) this.#addAll();
-    });
+    // Another definition may wait for the names of one that changed.
+    this.#unsubscribe = this.#client.watch(CRD_STORAGE, () => this.#addAll());
     this.#addAll();
   }
 

@@ -39,7 +39,7 @@ export interface WrittenObject {
 let latest = { second: Number.NaN, text: '' };
 
 /** RFC 3339 in whole seconds, as API servers write times. The text of the latest second is kept: thousands of writes share it. */
-export function timestamp(clock: Clock): string {
+export function timestamp(clock: Pick<Clock, 'now'>): string {
   const second = Math.floor(clock.now() / 1000);
   if (second !== latest.second)
     latest = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };

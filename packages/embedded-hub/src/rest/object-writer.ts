@@ -12,7 +12,7 @@ import {
   storageRef,
   toVersion,
 } from '../scheme/to-version.ts';
-import type { StoredObject } from '../store/stored-object.ts';
+import type { StorageKey, StoredObject } from '../store/stored-object.ts';
 import { withResourceVersionOf } from '../webhooks/conversions.ts';
 import { alreadyExists, notFound, forbidden } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
@@ -98,9 +98,9 @@ export class ObjectWriter {
     return this.#replace(target, live, prepared);
   }
 
-  /** Server-side apply: creates the object if it does not exist. */
+  /** Server-side apply: creates the object if it is not stored. */
   apply(target: WriteTarget, body: DecodedBody): WriteResult {
-    const live = this.#find(target);
+    const live = this.#cluster.store.stored(keyOf(target));
     const { force } = target.options;
     if (live !== undefined) {
       const shown = this.#responses.toVersion(live.object, target.ref);
@@ -125,7 +125,7 @@ export class ObjectWriter {
     const { ref, options } = target;
     const name = textAt(metadataOf(prepared.object), 'name');
     const key = storageKeyOf(ref, target.namespace, name);
-    if (this.#cluster.store.get(key) !== undefined) throw alreadyExists(ref.definition, name);
+    if (this.#cluster.store.stored(key) !== undefined) throw alreadyExists(ref.definition, name);
     const { warnings } = prepared;
     const object = this.#cluster.complete(ref, prepared.object);
     if (options.dryRun) return { object: this.#asStored(ref, object), rv: 0, created: true, warnings };
@@ -163,7 +163,7 @@ export class ObjectWriter {
   }
 
   #find(target: WriteTarget): StoredObject | undefined {
-    return this.#cluster.store.get(storageKeyOf(target.ref, target.namespace, target.name));
+    return this.#cluster.store.get(keyOf(target));
   }
 
   #require(target: WriteTarget): StoredObject {
@@ -194,6 +194,10 @@ export class ObjectWriter {
     };
     return dynamic === undefined ? request : { ...request, dynamic: dynamic(request) };
   }
+}
+
+function keyOf({ ref, namespace, name }: WriteTarget): StorageKey {
+  return storageKeyOf(ref, namespace, name);
 }
 
 /** The random suffix is generated only for `generateName`. */

@@ -45,11 +45,11 @@ function conversionFrom(
   replaced: ResourceDefinition | undefined,
 ): Pick<ResourceDefinition, 'conversion'> {
   const conversion = objectAt(spec, 'conversion');
-  const webhook = objectAt(conversion, 'webhook');
-  if (textAt(conversion, 'strategy') !== 'Webhook' || webhook === undefined) return {};
-  const client = readWebhookClientConfig(objectAt(webhook, 'clientConfig'));
-  if (client.service !== undefined && replaced?.conversion !== undefined)
+  const webhook = textAt(conversion, 'strategy') === 'Webhook' ? objectAt(conversion, 'webhook') : undefined;
+  const client = webhook && readWebhookClientConfig(objectAt(webhook, 'clientConfig'));
+  if (client?.url === undefined && replaced?.conversion !== undefined)
     return { conversion: replaced.conversion };
+  if (client === undefined) return {};
   const reviewVersions = textsAt(webhook, 'conversionReviewVersions');
   return { conversion: { kind: 'webhook', webhook: { client, reviewVersions } } };
 }

@@ -22,6 +22,12 @@ interface Table {
   readonly subscriptions: Subscriptions;
 }
 
+/** An object that a store has from the start. */
+export interface GivenObject {
+  readonly storage: string;
+  readonly entry: StoredObject;
+}
+
 interface PendingEvent extends StoreEvent {
   readonly storage: string;
 }
@@ -42,6 +48,9 @@ export class ObjectStore {
   #undelivered: PendingEvent[] = [];
   readonly #everything = new Set<(storage: string, events: readonly StoreEvent[]) => void>();
   #objects = 0;
+  #given: readonly GivenObject[] = [];
+  /** The given ones that no stored one has replaced. */
+  readonly #shown = new Set<StoredObject>();
 
   private constructor(clock: Clock) {
     this.#clock = clock;
@@ -71,13 +80,26 @@ export class ObjectStore {
     return store;
   }
 
+  /** Adds objects that are never written to the log. A stored one of the same name replaces one of these until it is deleted. */
+  give(given: readonly GivenObject[]): void {
+    this.#given = given;
+    for (const { storage, entry } of given)
+      if (this.get(keyOf(storage, entry)) === undefined) this.#show(storage, entry);
+  }
+
+  /** The object, unless it is given. */
+  stored(key: StorageKey): StoredObject | undefined {
+    const entry = this.get(key);
+    return entry === undefined || this.#shown.has(entry) ? undefined : entry;
+  }
+
   /** The newest version, which may not be durable yet. */
   get rv(): number {
     return this.#rv;
   }
 
   get objectCount(): number {
-    return this.#objects;
+    return this.#objects - this.#shown.size;
   }
 
   get logBytes(): number {
@@ -135,7 +157,14 @@ export class ObjectStore {
       this.#objects -= 1;
     }
     this.#log.delete(key, rv, this.#clock.now());
-    this.#undelivered.push({ storage: key.storage, rv, type: 'deleted', entry, previous });
+    const given = this.#given.find((one) => pathOf(one.storage, one.entry) === pathOf(key.storage, entry));
+    if (given === undefined)
+      this.#undelivered.push({ storage: key.storage, rv, type: 'deleted', entry, previous });
+    else {
+      const again = StoredObject.of(key, rv, stampVersion(given.entry.object, rv));
+      this.#show(key.storage, again);
+      this.#undelivered.push({ storage: key.storage, rv, type: 'modified', entry: again, previous });
+    }
     return entry;
   }
 
@@ -183,7 +212,8 @@ export class ObjectStore {
   #snapshotObjects(): SnapshotObject[] {
     const objects: SnapshotObject[] = [];
     for (const [storage, table] of this.#tables)
-      for (const entry of table.objects.list())
+      for (const entry of table.objects.list()) {
+        if (this.#shown.has(entry)) continue;
         objects.push({
           storage,
           namespace: entry.namespace,
@@ -192,13 +222,20 @@ export class ObjectStore {
           facts: entry.facts,
           json: () => entry.json(),
         });
+      }
     return objects;
+  }
+
+  #show(storage: string, entry: StoredObject): void {
+    this.#remember(storage, entry);
+    this.#shown.add(entry);
   }
 
   #remember(storage: string, entry: StoredObject): void {
     const { objects } = this.#table(storage);
     const previous = objects.get(entry.namespace, entry.name);
     if (previous === undefined) this.#objects += 1;
+    else this.#shown.delete(previous);
     objects.set(entry);
     this.owners.replace(storage, previous, entry);
   }
@@ -345,7 +382,8 @@ class OwnerIndex {
 
   /** Updates the index when an object is written (`next`) or removed (`next` undefined). */
   replace(storage: string, previous: StoredObject | undefined, next: StoredObject | undefined): void {
-    if (previous !== undefined && next === undefined) this.#uids.delete(previous.facts.uid);
+    if (previous !== undefined && previous.facts.uid !== next?.facts.uid)
+      this.#uids.delete(previous.facts.uid);
     if (next !== undefined) this.#uids.set(next.facts.uid, keyOf(storage, next));
     const before = previous?.facts.owners ?? [];
     const after = next?.facts.owners ?? [];

@@ -132,17 +132,24 @@ export function conversionBy(address: WebhookAddress, caBundle?: string): JsonOb
   };
 }
 
+/** Who converts the versions of a definition. Berth may take the place of nobody, and its own. */
+export type Converter = 'nobody' | 'berth' | 'another program' | 'the API server';
+
 /**
- * Whether Berth may say who converts: nobody does yet, or the authority that the API server trusts is Berth's.
+ * A definition whose spec nobody wrote comes with the API server, which then converts its versions. Berth converts where the
+ * authority that the API server trusts is Berth's.
  * @param crd with its managedFields
  */
-export function mayConvert(crd: JsonObject): boolean {
+export function converterOf(crd: JsonObject): Converter {
+  const writers = listAt(objectAt(crd, 'metadata'), 'managedFields').filter(isObject);
+  if (!writers.some((entry) => holds(entry['fieldsV1'], ['f:spec']))) return 'the API server';
   const conversion = objectAt(objectAt(crd, 'spec'), 'conversion');
   const client = objectAt(objectAt(conversion, 'webhook'), 'clientConfig');
-  if (textAt(conversion, 'strategy') !== 'Webhook' || textAt(client, 'caBundle') === '') return true;
-  return listAt(objectAt(crd, 'metadata'), 'managedFields')
-    .filter(isObject)
-    .some((entry) => textAt(entry, 'manager') === ADMISSION_NAME && holds(entry['fieldsV1'], CA_BUNDLE));
+  if (textAt(conversion, 'strategy') !== 'Webhook' || textAt(client, 'caBundle') === '') return 'nobody';
+  const isOurs = writers.some(
+    (entry) => textAt(entry, 'manager') === ADMISSION_NAME && holds(entry['fieldsV1'], CA_BUNDLE),
+  );
+  return isOurs ? 'berth' : 'another program';
 }
 
 /** The way to the field in `fieldsV1`. */

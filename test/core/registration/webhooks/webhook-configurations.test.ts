@@ -3,8 +3,8 @@ import { type JsonObject, textAt } from '@berth/runtime/json/json-value';
 import {
   hasAll,
   conversionBy,
+  converterOf,
   hostOf,
-  mayConvert,
   type WebhookAddress,
   webhookConfigurations,
 } from '../../../../src/core/registration/webhooks/webhook-configurations.ts';
@@ -47,27 +47,29 @@ describe('who converts', () => {
     manager,
     fieldsV1: { 'f:spec': { 'f:conversion': { 'f:webhook': { 'f:clientConfig': { 'f:caBundle': {} } } } } },
   });
+  const labels = { manager: 'other', fieldsV1: { 'f:metadata': { 'f:labels': {} } } };
+  const creator = { manager: 'other', fieldsV1: { 'f:spec': { 'f:group': {} } } };
   it.each([
-    { name: 'nobody', conversion: undefined, managers: [], want: true },
-    { name: 'nobody, by default', conversion: { strategy: 'None' }, managers: [owned('other')], want: true },
-    { name: 'nobody yet', conversion: conversionBy(SERVICE), managers: [], want: true },
+    { of: 'no conversion', conversion: undefined, managers: [creator], want: 'nobody' },
+    { of: 'the default', conversion: { strategy: 'None' }, managers: [creator], want: 'nobody' },
+    { of: 'no authority', conversion: conversionBy(SERVICE), managers: [creator], want: 'nobody' },
+    { of: 'our authority', conversion: own, managers: [creator, owned('berth-admission')], want: 'berth' },
+    { of: 'an authority', conversion: own, managers: [owned('other')], want: 'another program' },
     {
-      name: 'Berth',
-      conversion: own,
-      managers: [{ manager: 'other' }, owned('berth-admission')],
-      want: true,
-    },
-    { name: 'another program', conversion: own, managers: [owned('other')], want: false },
-    {
-      name: 'another program, after Berth',
+      of: 'an authority that came after ours',
       conversion: own,
       managers: [owned('other'), { manager: 'berth-admission', fieldsV1: { 'f:spec': {} } }],
-      want: false,
+      want: 'another program',
     },
-    { name: 'somebody, unknown who', conversion: own, managers: [], want: false },
-  ])('$name', ({ conversion, managers, want }) => {
+    {
+      of: 'a spec that nobody wrote',
+      conversion: { strategy: 'None' },
+      managers: [labels],
+      want: 'the API server',
+    },
+  ])('$of: $want', ({ conversion, managers, want }) => {
     const spec = { ...(conversion !== undefined && { conversion }) };
-    expect(mayConvert({ metadata: { managedFields: managers }, spec })).toBe(want);
+    expect(converterOf({ metadata: { managedFields: managers }, spec })).toBe(want);
   });
 });
 

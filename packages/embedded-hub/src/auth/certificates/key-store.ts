@@ -1,6 +1,7 @@
+import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
+import { BACKDATE_MS, createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import { InputError } from '@berth/runtime/errors';
 import { writePrivateFile } from '../files/private-file.ts';
 import { createSigningKey } from '../tokens/service-account-tokens.ts';
@@ -54,6 +55,11 @@ export class KeyStore {
     const tokenKeyPath = join(directory, 'service-account.key');
     if (!existsSync(tokenKeyPath)) writePrivateFile(tokenKeyPath, createSigningKey());
     return new KeyStore(hub, ofMembers, readFileSync(tokenKeyPath, 'utf8'));
+  }
+
+  /** When the directory was served for the first time. */
+  get createdMs(): number {
+    return Date.parse(new X509Certificate(this.authority.certPem).validFrom) + BACKDATE_MS;
   }
 
   /** @param cluster '' for the hub, otherwise a member that the store was opened for */
