@@ -2,11 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argoPath, installArgo } from '../shared/argo-installation.mjs';
-import {
-  findArgoPrograms,
-  startApplicationController,
-  startApplicationSetController,
-} from '../shared/argo-programs.mjs';
+import { startArgo, whyNoArgo } from '../shared/argo-programs.mjs';
 import { connectArgo } from '../shared/connect-argo.mjs';
 import { firstLine, readKubeconfig, runExample, say, show, until } from '../shared/example-run.mjs';
 
@@ -15,7 +11,6 @@ const PLACEMENT = 'shop/placement.yaml';
 const SECRETS = '/api/v1/namespaces/argocd/secrets';
 
 await runExample('argocd-push', async (run) => {
-  const { found, missing } = findArgoPrograms();
   const data = join(run.dir, 'hub');
   const kubeconfig = await firstLine(
     run.berth('hub', '--data', data, '--listen', '127.0.0.1:0', '--members', CLUSTERS.join(',')),
@@ -32,15 +27,16 @@ await runExample('argocd-push', async (run) => {
   const registered = await until('registering the clusters', () => clustersOf(hub), (all) => all.length === 2);
   show('Clusters that Argo CD knows', table(['SECRET', 'CLUSTER'], registered));
   const parts = { run, hub, kubeconfig, fleet };
-  if (missing.length > 0) {
-    say(`\nNot found on this machine: ${missing.join(', ')}. So no Argo CD runs; this is what it would make.`);
+  const why = await whyNoArgo(run);
+  if (why !== undefined) {
+    say(`\nNo Argo CD runs (${why}). This is what it would make.`);
     await showRendered(parts, ['shop-east']);
     await placeEverywhere(parts);
     await showRendered(parts, CLUSTERS.map((name) => `shop-${name}`));
     return;
   }
-  await startApplicationController(run, found, 'argocd', kubeconfig);
-  await startApplicationSetController(run, found, kubeconfig);
+  say('\n$ berth argocd run --no-clusters');
+  await startArgo(run, 'hub', kubeconfig);
   await showSynced(parts, ['shop-east']);
   await placeEverywhere(parts);
   await showSynced(parts, CLUSTERS.map((name) => `shop-${name}`));

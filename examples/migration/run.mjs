@@ -1,11 +1,7 @@
 // Moves an Application from one cluster to another, twice; README.md says what it shows.
 import { join } from 'node:path';
 import { argoPath, inArgo, installArgo } from '../shared/argo-installation.mjs';
-import {
-  findArgoPrograms,
-  startApplicationController,
-  startApplicationSetController,
-} from '../shared/argo-programs.mjs';
+import { startArgo, whyNoArgo } from '../shared/argo-programs.mjs';
 import { standInForApplicationSetController, standInForArgo } from '../shared/argo-stand-in.mjs';
 import { connectArgo } from '../shared/connect-argo.mjs';
 import { firstLine, readKubeconfig, runExample, say, show, until } from '../shared/example-run.mjs';
@@ -38,7 +34,7 @@ await runExample('migration', async (run) => {
     await isAvailable(hub, name, 'True');
     say(`${name} has joined.`);
   }
-  await startArgo(run, { hub, kubeconfig, data, members, file: join(fleet, 'argocd/applicationset.yaml') });
+  await startAllArgo(run, { hub, kubeconfig, data, members, file: join(fleet, 'argocd/applicationset.yaml') });
 
   say('\nThe placement shop/shop takes one cluster.');
   await runsOn(hub, members, { on: 'east', not: 'west' });
@@ -99,17 +95,16 @@ function startAgent(run, name, { data, kubeconfig }) {
 }
 
 /** Argo CD on the hub and on each cluster: the real one where the programs are there. */
-async function startArgo(run, { hub, kubeconfig, data, members, file }) {
-  const { found, missing } = findArgoPrograms();
-  if (missing.length > 0) {
-    say(`\nNot found on this machine: ${missing.join(', ')}. So a stand-in for Argo CD runs.`);
+async function startAllArgo(run, { hub, kubeconfig, data, members, file }) {
+  const why = await whyNoArgo(run);
+  if (why !== undefined) {
+    say(`\nA stand-in for Argo CD runs (${why}).`);
     standInForApplicationSetController(run, hub, { file, kubeconfig });
     for (const { cluster } of Object.values(members)) standInForArgo(run, cluster);
     return;
   }
-  for (const name of CLUSTERS)
-    await startApplicationController(run, found, name, join(data, `admin-${name}.kubeconfig`));
-  await startApplicationSetController(run, found, kubeconfig);
+  for (const name of CLUSTERS) await startArgo(run, name, join(data, `admin-${name}.kubeconfig`));
+  await startArgo(run, 'hub', kubeconfig);
 }
 
 /** As `kubectl patch managedcluster`. */

@@ -161,13 +161,18 @@ class ExampleRun {
   }
 }
 
-/** The text that a program prints first. Where it ends before that, the example fails with it. */
-export function firstLine(child) {
+/** The line that a program prints first. Where it ends before that, the example fails with it. */
+export async function firstLine(child) {
+  return (await firstText(child, '\n')).split('\n')[0].trim();
+}
+
+/** What a program prints until it has printed `words`. */
+export function firstText(child, words) {
   return new Promise((resolve) => {
     let text = '';
     child.stdout.on('data', (bytes) => {
       text += bytes;
-      if (text.includes('\n')) resolve(text.split('\n')[0].trim());
+      if (text.includes(words)) resolve(text);
     });
   });
 }

@@ -21,7 +21,7 @@ describe('the examples for Argo CD, without its programs', () => {
     const text = await runExample('argocd-push', WITHOUT_ARGO_CD);
     const [before = '', after = ''] = text.split('Committed: the placement selects west, too.');
     expect(before).toMatch(/argocd\/east-cluster-secret +east\nargocd\/west-cluster-secret +west\n/);
-    expect(before).toContain('Not found on this machine: argocd');
+    expect(before).toContain('No Argo CD runs (argocd');
     expect(before).toMatch(/argocd +shop-east +default +east +shop\n/);
     expect(before).not.toContain('shop-west');
     expect(after).toMatch(/shop-east .*\n.*shop-west +default +west +shop\n/);
@@ -29,7 +29,7 @@ describe('the examples for Argo CD, without its programs', () => {
 
   it('migration: an Application moves for a maintenance and for an outage, and the history tells of it', async () => {
     const text = await runExample('migration', WITHOUT_ARGO_CD);
-    expect(text).toContain('a stand-in for Argo CD runs');
+    expect(text).toContain('A stand-in for Argo CD runs');
     expect(firstMissing(text, MIGRATION_STEPS)).toBeUndefined();
   });
 });

@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HubProcess } from '../e2e/hub-process.ts';
 import { startHubProcess } from '../e2e/hub-process.ts';
-import { argoObjects, argoResource } from './argocd-objects.ts';
+import { BerthProcess } from '../e2e/berth-process.ts';
 import type { ApiClient } from './peers/api-client.ts';
 import { apiClient } from './peers/api-client.ts';
-import { ARGO_CONTROLLER_PROGRAMS, startArgoController } from './peers/argocd-controller.ts';
-import { hasPeers } from './peers/peer-programs.ts';
+import { hasPeers, PEERS_DIR } from './peers/peer-programs.ts';
 
 const SHOP = '/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/shop';
 const DATA = '/api/v1/namespaces/shop/configmaps/words';
@@ -43,14 +42,14 @@ const MANIFESTS = {
   },
 };
 
-describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))(
-  'Argo CD’s application controller on the embedded hub',
+describe.skipIf(!hasPeers('argocd', 'redis-server', 'kubectl'))(
+  'Argo CD’s programs on the embedded hub, which berth argocd run starts',
   () => {
     let directory: string;
     let repository: string;
     let hub: HubProcess;
     let member: ApiClient;
-    let argo: { stop(): Promise<void> };
+    let argo: BerthProcess;
 
     const git = (...args: string[]): void => {
       const author = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
@@ -96,18 +95,21 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))(
       const authority = /certificate-authority-data: (\S+)/.exec(kubeconfig)?.[1] ?? '';
       const url = `${hub.url}/clusters/east`;
       member = apiClient({ url, token, caPem: Buffer.from(authority, 'base64').toString() });
-      const destination = { server: url, token, authority };
-      for (const object of argoObjects({ repository, destination })) {
-        const { status, body } = await hub.call('POST', argoResource(object), object);
-        expect(status, JSON.stringify(body)).toBe(201);
-      }
-      argo = await startArgoController(join(directory, 'argocd'), hub.kubeconfig);
+      const data = join(directory, 'argocd');
+      const flags = ['--kubeconfig', hub.kubeconfig, '--programs', PEERS_DIR, '--data', data];
+      argo = new BerthProcess(['argocd', 'run', ...flags]);
     });
     afterAll(async () => {
       await argo?.stop();
       member?.close();
       await hub?.end('SIGTERM');
       rmSync(directory, { recursive: true, force: true });
+    });
+
+    it('starts, and knows the member', async () => {
+      await expect.poll(() => argo.text).toContain('Argo CD runs, and knows east now');
+      const { status, body } = await hub.call('POST', dirname(SHOP), shopFrom(repository));
+      expect(status, JSON.stringify(body)).toBe(201);
     });
 
     it('syncs a ConfigMap, a Deployment and a Service to a member', async () => {
@@ -134,6 +136,18 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))(
       expect((await member.call('GET', PODS)).status).toBe(200);
     });
 
+    it('shows it to kubectl, and ends all programs when it is asked to', async () => {
+      const shown = ['-n', 'argocd', 'get', 'applications', '--kubeconfig', hub.kubeconfig];
+      expect(execFileSync('kubectl', shown, { encoding: 'utf8' })).toMatch(/^shop +Synced +Healthy$/m);
+      const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(argo.child.pid)], {
+        encoding: 'utf8',
+      });
+      const pids = children.trim().split('\n').map(Number);
+      expect(pids).toHaveLength(4);
+      expect(await argo.stop()).toEqual({ code: 0, signal: null });
+      for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    });
+
     /** The controller may ask the repository server before that listens, and then waits for the next look at Git. */
     async function refreshUntilSynced(): Promise<void> {
       await expect
@@ -147,3 +161,18 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))(
     }
   },
 );
+
+/** An Application that syncs itself to the member. */
+function shopFrom(repository: string): object {
+  return {
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'Application',
+    metadata: { name: 'shop', namespace: 'argocd' },
+    spec: {
+      project: 'default',
+      source: { repoURL: `file://${repository}`, path: '.', targetRevision: 'main' },
+      destination: { name: 'east', namespace: 'shop' },
+      syncPolicy: { automated: { prune: true, selfHeal: true }, syncOptions: ['CreateNamespace=true'] },
+    },
+  };
+}

@@ -7,6 +7,7 @@ import { agentCommand } from './commands/agent.ts';
 import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
 import { argocdInstallCommand } from './commands/argocd/install.ts';
 import { argocdRenderCommand } from './commands/argocd/render.ts';
+import { argocdRunCommand } from './commands/argocd/run.ts';
 import { acceptCommand } from './commands/clusters/accept.ts';
 import { clusterSetCommand } from './commands/clustersets/clusterset.ts';
 import { dashboardCommand } from './commands/controller/dashboard.ts';
@@ -89,6 +90,7 @@ export const COMMANDS: readonly CliCommand[] = [
   argocdDoctorCommand,
   argocdInstallCommand,
   argocdRenderCommand,
+  argocdRunCommand,
   createAddonCommand,
   enableAddonCommand,
   disableAddonCommand,

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
 import { crd } from '../../../interop/argocd-objects.ts';
 import { APPLICATION_SET } from '../../../../src/core/argocd/argocd-kinds.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { CliIo } from '../../../../src/app/terminal/cli-io.ts';
 import { makeCliIo } from '../../cli-harness.ts';
 
 const CRD = kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'Cluster');
@@ -21,18 +22,19 @@ describe('berth argocd', () => {
   let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
   const dir = mkdtempSync(join(tmpdir(), 'berth-argocd-cli-'));
   beforeAll(async () => {
-    hub = await startEmbeddedHub();
+    hub = await startEmbeddedHub({}, { members: ['east'] });
     await hub.api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'argocd' } });
   });
   afterAll(async () => {
     await hub.close();
     rmSync(dir, { recursive: true });
   });
-  const berth = async (...args: string[]) => {
-    const { io, stdout, stderr } = makeCliIo();
+  const runWith = async (over: Partial<CliIo>, ...args: string[]) => {
+    const { io, stdout, stderr } = makeCliIo(over);
     const code = await runCli(['argocd', ...args], io);
     return { code, stdout: stdout(), stderr: stderr() };
   };
+  const berth = (...args: string[]) => runWith({}, ...args);
   const onHub = (...args: string[]) => berth(...args, '--kubeconfig', hub.kubeconfig);
 
   it('install --dry-run prints what a user applies, and needs no hub', async () => {
@@ -98,6 +100,15 @@ describe('berth argocd', () => {
     expect(again.stdout).toContain(
       'the hub already serves MulticlusterApplicationSetReport (apps.open-cluster-management.io/v1alpha1)',
     );
+  });
+
+  it('run says what to get where a program is missing, also with --dry-run', async () => {
+    const { code, stderr } = await berth('run', '--dry-run');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /argocd, redis-server, git: found neither on PATH nor in the folder of --programs/,
+    );
+    expect(stderr).toContain('hint: get argocd-OS-ARCH of a release of Argo CD 3.6');
   });
 
   it('install --extension adds to what Argo CD has, with the token that is there', async () => {
@@ -202,5 +213,26 @@ describe('berth argocd', () => {
     // No Argo CD runs there.
     expect(codes).toEqual(['argocd.unreachable', 'argocd.no-page', 'argocd.version']);
     expect((await onHub('doctor')).stdout).toMatch(/hint: kubectl .*\n1 error, 2 warnings\n$/);
+  });
+
+  it('run writes what the hub lacks, and ends with the last words of a program that ends', async () => {
+    const programs = join(dir, 'programs');
+    mkdirSync(programs);
+    const script = (name: string, text: string) =>
+      writeFileSync(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o700 });
+    script('argocd', 'echo "$ARGOCD_BINARY_NAME: unknown flag" >&2; exit 20');
+    script('redis-server', 'exec sleep 600');
+    const over = { cwd: dir, env: { PATH: process.env['PATH'] } };
+    const flags = ['--programs', programs, '--kubeconfig', hub.kubeconfig];
+    const first = await runWith(over, 'run', ...flags);
+    expect(first.code).toBe(1);
+    expect(first.stdout).toContain('CustomResourceDefinition applications.argoproj.io written');
+    expect(first.stdout).toContain('Secret cluster-east written');
+    expect(first.stderr).toContain('argocd-repo-server ended with exit code 20');
+    expect(first.stderr).toContain('argocd-repo-server: unknown flag');
+    const east = await hub.api.get(SECRET, { namespace: 'argocd', name: 'cluster-east' });
+    const { server = '' } = (east as Data).data;
+    expect(Buffer.from(server, 'base64').toString()).toBe(hub.hub.memberUrl('east'));
+    expect((await runWith(over, 'run', ...flags)).stdout).not.toContain('written');
   });
 });
