@@ -9,15 +9,17 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { PlacementTrace } from '@berth/placement/trace/trace';
 import type { Clock } from '@berth/runtime/clock/clock';
-import { InputError } from '@berth/runtime/errors';
+import { errorText, InputError, TransientError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { type RateLimit, RateLimiter } from '@berth/runtime/loop/rate-limiter';
 import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import { activeHold, holdCode } from '../../core/publish/approval/approval-code.ts';
 import {
+  failingEvent,
   heldEvent,
   type PageChange,
   pageEvent,
+  recoveredEvent,
   releasedEvent,
   scoreEvent,
 } from '../../core/publish/pages/placement-event-content.ts';
@@ -72,6 +74,8 @@ export class PlacementEvents {
   /** By placement: when all of its events so far would be due at the rate of one placement. */
   readonly #dueUntilMs = new Map<string, number>();
   readonly #scores = new ClusterScores();
+  /** Placements (`namespace/name`) whose last Event of this kind says that they fail. */
+  readonly #failing = new Set<string>();
   #dropped = 0;
 
   constructor(options: PlacementEventsOptions) {
@@ -105,6 +109,22 @@ export class PlacementEvents {
 
   released(placement: Placement, release: Parameters<typeof releasedEvent>[0]): void {
     this.#report(placement, () => releasedEvent(release));
+  }
+
+  /** The decision cannot be written. A hub that does not answer has no Event: it concerns all placements. */
+  failed(placement: Placement, error: unknown): void {
+    const key = namespacedName(placement.metadata);
+    if (error instanceof TransientError || this.#failing.has(key)) return;
+    this.#failing.add(key);
+    this.#report(placement, () => failingEvent(errorText(error)));
+  }
+
+  /**
+   * Called after each pass that did not fail.
+   * @param placement undefined: it was deleted
+   */
+  succeeded(key: string, placement: Placement | undefined): void {
+    if (this.#failing.delete(key) && placement !== undefined) this.#report(placement, recoveredEvent);
   }
 
   /**

@@ -174,6 +174,7 @@ export class PublishPipeline {
           reconcile: async (key) => {
             const result = await this.#publisher.reconcile(key);
             this.#problems.succeeded(key);
+            this.#options.events?.succeeded(key, this.#facts.placement(key));
             return result;
           },
           concurrency: CONCURRENCY,
@@ -185,7 +186,10 @@ export class PublishPipeline {
           onError: (key, error) => {
             this.#problems.failed(key, error);
             // A lost race is not reported.
-            if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
+            if (error instanceof ConflictError) return;
+            emit({ kind: 'error', where: `placement ${key}`, error });
+            const placement = this.#facts.placement(key);
+            if (placement !== undefined) this.#options.events?.failed(placement, error);
           },
         },
         signal,

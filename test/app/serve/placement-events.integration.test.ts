@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { EVENT } from '@berth/kube/model/kinds';
+import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
 import { baseFiles, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
@@ -40,4 +41,16 @@ it('tells on a placement what OCM tells, and nothing after a restart that change
       ['DecisionUpdate', 'Decision web-decision-1 is updated with placement web in namespace team-a'],
       ['ScoreUpdate', 'c1:0 c2:0 c3:0 c4:0 c5:0 c6:0'],
     ]);
+});
+
+it('tells that the hub refuses a decision, and that it does not any more', async () => {
+  const hub = new RefusingKubeApi(fleet.hub.api, 'kube.forbidden');
+  hub.refused.add('create placementdecisions');
+  fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) });
+  await fleet.serve({ api: hub });
+  const reasons = async () => (await told()).map(([reason]) => reason);
+  await expect.poll(reasons).toEqual(['PublishFailing']);
+  hub.refused.clear();
+  await expect.poll(reasons).toContain('PublishRecovered');
+  expect((await reasons()).filter((reason) => reason === 'PublishFailing')).toHaveLength(1);
 });

@@ -4,6 +4,7 @@ import { scheduleAll } from '@berth/placement/engine';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { ObjectKey } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import { BY_SCORE, snapshotOf } from '../../../packages/placement/test/snapshots.ts';
@@ -70,6 +71,25 @@ describe('events about placements', () => {
       ...{ placement: placementOf(name), change, page: `${name}-decision-1`, uid: 'page' },
       result: RESULT,
     });
+
+  it('say when the decision cannot be published and when it can, once each', async () => {
+    const refused = new InputError('is too long', { code: 'kube.invalid', subject: 'PlacementDecision' });
+    const [web, gone] = [placementOf('web'), placementOf('gone')];
+    events.failed(web, new TransientError('does not answer', { code: 'kube.unreachable', subject: 'hub' }));
+    events.succeeded('team-a/web', web);
+    for (const placement of [web, web, gone]) events.failed(placement, refused);
+    for (const time of [1, 2]) events.succeeded(namespacedName(web.metadata), time === 1 ? web : undefined);
+    events.succeeded(namespacedName(gone.metadata), undefined);
+    events.failed(web, refused);
+    await clock.advance(1_000);
+    expect(written.map(({ reason, regarding }) => [reason, (regarding as ObjectKey).name])).toEqual([
+      ['PublishFailing', 'web'],
+      ['PublishFailing', 'gone'],
+      ['PublishRecovered', 'web'],
+      ['PublishFailing', 'web'],
+    ]);
+    expect(written[0]).toMatchObject({ type: 'Warning', note: expect.stringContaining('is too long') });
+  });
 
   it('say once what is held, with its approval code, under the same name after a restart', async () => {
     const hold = { reason: 'WouldEmpty', message: 'All 3 clusters would be removed.', token: '0a1b2c3d4e5f' };

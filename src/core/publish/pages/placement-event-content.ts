@@ -48,6 +48,17 @@ export function releasedEvent({ token, by }: { readonly token: string; readonly 
   return { type: 'Normal', reason: 'Released', action: 'Released', note: cut(`${by} released ${token}`) };
 }
 
+/** The decision of a placement cannot be written. */
+export function failingEvent(text: string): EventContent {
+  const note = cut(`The decision cannot be published, so the last one stays: ${text}`);
+  return { type: 'Warning', reason: 'PublishFailing', action: 'Publish', note };
+}
+
+export function recoveredEvent(): EventContent {
+  const note = 'The decision is published, or needs no publication any more';
+  return { type: 'Normal', reason: 'PublishRecovered', action: 'Publish', note };
+}
+
 /** Maximum length of a note. Source: the same file, maxEventMessageLength. */
 export const MAX_NOTE_LENGTH = 1_000;
 
