@@ -14,7 +14,7 @@ const DEATHS = 2;
 export interface Fault {
   /** `leader killed`: one for each kind. */
   readonly name: string;
-  /** Whether each request to the plugin has an answer meanwhile: the pods of the controllers go on. */
+  /** Whether a controller refuses no request meanwhile: their pods go on. */
   readonly isHarmless: boolean;
   /** Makes it and ends it; `between` is called while it lasts. */
   readonly make: (between: () => void) => Promise<string>;
@@ -34,6 +34,13 @@ export async function kubectl(...args: readonly string[]): Promise<string> {
 
 export const controllers = (): Promise<readonly Pod[]> => pods('-n', 'berth-system', '-l', 'app=berth');
 export const agents = (): Promise<readonly Pod[]> => pods('-A', '-l', 'app=klusterlet-agent');
+
+/** The pods to which the Service sends requests, or still does. */
+export async function servingPods(): Promise<readonly string[]> {
+  const path = 'jsonpath={.items[*].endpoints[*].targetRef.name}';
+  const slices = ['endpointslices', '-n', 'berth-system', '-l', 'kubernetes.io/service-name=berth'];
+  return (await kubectl('get', ...slices, '-o', path)).split(' ').sort();
+}
 
 async function pods(...args: readonly string[]): Promise<readonly Pod[]> {
   const { items } = JSON.parse(await kubectl('get', 'pods', ...args, '-o', 'json')) as PodList;

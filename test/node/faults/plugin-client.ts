@@ -17,7 +17,8 @@ export interface PluginOptions {
 /** Asks the plugin endpoint ten times a second as Argo CD does, each time with a connection of its own. */
 export class PluginClient {
   readonly problems: string[] = [];
-  readonly failures = new Map<string, number>();
+  /** What a controller answered instead of clusters since `restart`: status and text. */
+  refusals: string[] = [];
   /** How many requests were answered since one was not. */
   inARow = 0;
   /** The longest time without an answer since `restart`. */
@@ -45,7 +46,7 @@ export class PluginClient {
     this.longestGapMs = 0;
     this.inARow = 0;
     this.#restartedAtMs = this.#lastAnswerMs = performance.now();
-    this.failures.clear();
+    this.refusals = [];
   }
 
   /** How long nobody has answered until now, or did at the longest. */
@@ -84,11 +85,15 @@ export class PluginClient {
         input: { parameters: { placement } },
       }),
       signal: AbortSignal.timeout(PATIENCE_MS),
-    }).catch((error: Error) => error);
-    if (response instanceof Error)
-      return this.#failed(sentAtMs, String((response.cause as Error | undefined) ?? response));
-    const text = await response.text().catch((error: unknown) => String(error));
-    if (response.status !== 200) return this.#failed(sentAtMs, `${String(response.status)} ${text}`);
+    }).catch(() => undefined);
+    const text = await response?.text().catch(() => undefined);
+    // One of the time before, which is given up now, says nothing.
+    const isOfNow = sentAtMs >= this.#restartedAtMs;
+    if (response?.status !== 200 || text === undefined) {
+      if (isOfNow) this.inARow = 0;
+      if (isOfNow && text !== undefined) this.refusals.push(`${String(response?.status)} ${text}`);
+      return;
+    }
     const { output } = JSON.parse(text) as Answer;
     const clusters = output.parameters.map(({ clusterName }) => clusterName).sort();
     if (!this.#options.expected.allows(workload, clusters))
@@ -97,13 +102,6 @@ export class PluginClient {
     this.inARow += 1;
     this.longestGapMs = Math.max(this.longestGapMs, performance.now() - this.#lastAnswerMs);
     this.#lastAnswerMs = performance.now();
-  }
-
-  #failed(sentAtMs: number, reason: string): void {
-    // Of the time before, and given up now.
-    if (sentAtMs < this.#restartedAtMs) return;
-    this.inARow = 0;
-    this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
   }
 }
 

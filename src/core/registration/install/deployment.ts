@@ -90,7 +90,8 @@ function podOf({ account, image, args, secrets, folders, probes, requests }: Pro
         ports: [{ name: 'http', containerPort: probes.port }],
         startupProbe: { ...probe('/healthz'), periodSeconds: 1, failureThreshold: 60 },
         livenessProbe: { ...probe('/healthz'), timeoutSeconds: 5 },
-        readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
+        // A pod that hangs leaves the Service after three failures.
+        readinessProbe: { ...probe('/readyz'), periodSeconds: 2 },
         resources: { requests },
         securityContext: CONTAINER_SECURITY,
         volumeMounts: mounts,
