@@ -29,6 +29,10 @@ export class ControllerProcess {
     this.#child.stderr?.on('data', (chunk: Buffer) => (this.log += chunk.toString()));
   }
 
+  get runs(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child?.kill(signal);
   }

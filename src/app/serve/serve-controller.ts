@@ -22,7 +22,6 @@ import { CommitStages } from '../../controllers/sources/progress/commit-stages.t
 import { DeclaredPlacements } from '../../controllers/sources/progress/source-declarations.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { type SourceEvent, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
-import type { WorkControllers } from '../../controllers/works/start-work-controllers.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import { becomeReady, Standby } from './become-ready.ts';
@@ -36,8 +35,9 @@ import { openAnnouncement } from './open-announcement.ts';
 import type { OpenTraces } from './open-traces.ts';
 import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
 import { openSources, restoreDeleted, type SourceDependencies } from './open-sources.ts';
+import { openWorks, type RunningWorks } from './open-works.ts';
 import { serveCache } from './serve-cache.ts';
-import { startOptionalControllers, startWorks } from './start-optional-controllers.ts';
+import { startOptionalControllers } from './start-optional-controllers.ts';
 
 /**
  * At a start, publication runs before the full comparison of sources: both need the CPU, and
@@ -58,7 +58,7 @@ export interface RunningController {
   /** The process is not ready any more, and goes on until `close`. */
   announceEnd(): void;
   close(): Promise<void>;
-  /** Ends threads that `close` waits for. The caller closes the client of the hub. */
+  /** Ends threads and requests that `close` waits for. The caller closes its clients of the hub. */
   cutOff(): void;
 }
 
@@ -104,7 +104,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   restoreDeleted(inventory.inputs, barrier, loops);
   const previews = await loadPreviews({ ...kept, ledger, followed, whenFirstPublished, checkHub, overdue });
   if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
-  let works: WorkControllers | undefined;
+  let works: RunningWorks | undefined;
   const [duties, announcement] = [startOptionalControllers(kept), openAnnouncement(options)];
   const sources = loops.map(({ loop }) => loop);
   const close = async (): Promise<void> => {
@@ -115,7 +115,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   };
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
-    ...{ ...duties, previews, loops: sources },
+    ...{ ...duties, previews, loops: sources, shards: () => works?.shards() },
     hubProblem: hubProblemOf(options, inventory),
     ...{ ...knownOf(ledger), timeline: state.timeline, loadDashboard },
     warnings: () => [inventory, decider, works, duties, announcement].flatMap((one) => one?.warnings() ?? []),
@@ -124,7 +124,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, restoredTo });
   for (const part of [standby, prepared, cache, decider, announcement, ...loops]) part?.start(supervisor);
-  if (options.works !== false) works = startWorks({ ...parts, decider, continuity });
+  if (options.works !== false) works = openWorks({ ...parts, decider, continuity });
   const ready = becomeReady({ ...parts, decider, standby, readiness, leadership, http, sources, supervisor });
   previews?.start(supervisor, ready);
   if (decider instanceof PublishPipeline) supervisor.start('warm-up', warmUpOf(inventory, clock, ready));
@@ -134,7 +134,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
     ...{ whenReady: () => ready, announceEnd: () => readiness.announceEnd() },
     reconcile: () => sources.forEach((loop) => loop.reconcile()),
     close: () => (http?.close() ?? Promise.resolve()).then(close),
-    cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
+    cutOff: () => [works, ...loops].forEach((part) => part?.cutOff()),
   };
 }
 

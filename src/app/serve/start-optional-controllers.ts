@@ -1,12 +1,7 @@
 import type { ObjectCache } from '@berth/kube/cache/object-cache';
-import {
-  CLUSTER_MANAGEMENT_ADDON,
-  MANAGED_CLUSTER,
-  MANIFEST_WORK,
-  MANIFEST_WORK_REPLICA_SET,
-} from '@berth/kube/model/kinds';
+import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import { ConflictError, TransientError } from '@berth/runtime/errors';
+import { ConflictError } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
 import type { RunningAdmission } from '../../controllers/admission/start-admission-webhooks.ts';
 import { startAddOnManager } from '../../controllers/addons/start-addon-manager.ts';
@@ -20,16 +15,10 @@ import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts'
 import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { watchUnattended } from '../../controllers/events/unattended-objects.ts';
-import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
+import type { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { startDecisionSlices } from '../../controllers/publication/start-decision-slices.ts';
 import type { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
-import type { CommitBarrier, CommitsInProgress } from '../../controllers/sources/progress/commit-barrier.ts';
-import type { CommitStages } from '../../controllers/sources/progress/commit-stages.ts';
-import {
-  type WorkControllers,
-  startWorkControllers,
-} from '../../controllers/works/start-work-controllers.ts';
-import type { HubContinuity } from '../../controllers/inventory/hub-continuity.ts';
+import type { CommitsInProgress } from '../../controllers/sources/progress/commit-barrier.ts';
 import { DEFAULT_STALE_AFTER_MS, placementOfWork } from '../../controllers/inventory/hub-inventory.ts';
 import type { RunningControllers } from '@berth/kube/controller/run-controllers';
 import {
@@ -364,50 +353,4 @@ function startAdmission(parts: {
       await running?.close();
     },
   };
-}
-
-/** Starts the controllers for works. They write only what complete commits lead to. */
-export function startWorks(parts: {
-  readonly options: ServeOptions;
-  readonly emit: (event: ControllerEventBody) => void;
-  readonly barrier: Pick<CommitBarrier, 'whenCommitsComplete'>;
-  readonly continuity: Pick<HubContinuity, 'whenChecked'>;
-  readonly cache: ObjectCache;
-  readonly stages: CommitStages;
-  readonly decider: PublishPipeline | UpstreamDecisions;
-}): WorkControllers {
-  const { options, emit, barrier, continuity, cache, stages, decider } = parts;
-  const { api, clock, log, random, leadership } = options;
-  /** Undefined after a request failed: the hub that responds next may be restored, and the cache does not show that yet. */
-  let checked: Promise<void> | undefined = Promise.resolve();
-  const works = startWorkControllers({
-    mayBegin: async (signal) => {
-      await leadership?.whenHeld(signal);
-      await (checked ??= continuity.whenChecked(signal));
-      // While a commit is partly applied, a replica set could follow a placement that the rest of the commit deletes.
-      await barrier.whenCommitsComplete(signal);
-    },
-    hub: api,
-    cache,
-    clock,
-    log,
-    random,
-    onWrite: ({ kind, object, ...written }) => {
-      if (kind !== 'deleted') stages.workWritten(object);
-      emit({ kind: 'work-written', action: kind, ...written });
-    },
-    onError: (key, error) => {
-      if (error instanceof TransientError) checked = undefined;
-      // A conflict: the object is read and decided again immediately.
-      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
-    },
-  });
-  if (decider instanceof PublishPipeline)
-    stages.followWorks({
-      works: cache.of(MANIFEST_WORK).store,
-      replicaSets: cache.of(MANIFEST_WORK_REPLICA_SET).store,
-      whenPagesShown: () => decider.whenShown(),
-      whenIdle: () => works.whenIdle(),
-    });
-  return works;
 }

@@ -1,4 +1,5 @@
 import type { WebhookProvider } from '@berth/forge/event/webhook-event';
+import type { WorkElections } from '../../controllers/works/work-shards.ts';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
 import type { ResultGenerator } from '@berth/placement/engine';
 import type { Clock, SleepingClock } from '@berth/runtime/clock/clock';
@@ -58,6 +59,8 @@ export interface ServeOptions {
   readonly dryRuns?: boolean | undefined;
   /** Turn ManifestWorkReplicaSets into ManifestWorks. Default: true. */
   readonly works?: boolean | undefined;
+  /** Every process writes the works of its share of the namespaces. Absent: the leader writes all. */
+  readonly workElections?: WorkElections | undefined;
   /** Absent: no Argo CD integration. */
   readonly argocd?: ServeArgocdOptions | undefined;
   /** Absent: Berth does not handle registration. */

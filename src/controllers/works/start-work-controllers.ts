@@ -34,6 +34,8 @@ export interface WorkControllersOptions {
   readonly rules?: RolloutRules | undefined;
   /** Replica sets reconciled at the same time. Default: 4. */
   readonly workers?: number | undefined;
+  /** Whether this process writes the works of replica sets in the namespace, and cleans up works in it. Default: always. */
+  readonly owns?: ((namespace: string) => boolean) | undefined;
   /** Awaited before each write for a replica set or a work. Default: no wait. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
@@ -50,7 +52,7 @@ export interface WorkControllers {
 
 /** Runs the controllers for works on the hub: ManifestWorkReplicaSet to ManifestWorks, and the deletion of completed works. */
 export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
-  const { hub, cache, clock, log, random, mayBegin } = options;
+  const { hub, cache, clock, log, random, mayBegin, owns = () => true } = options;
   const supervisor = new Supervisor({ clock, random, log });
   const inventory = new WorkInventory(cache);
   const failing = new FailingReplicaSets();
@@ -60,7 +62,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
   const synced = Promise.all(
     inventory.reflectors.map((reflector) => reflector.whenSynced(supervisor.signal)),
   );
-  enqueueOnChange(inventory, replicaSets, completed);
+  const unsubscribe = enqueueOnChange(inventory, replicaSets, completed, owns);
   const reconciler = new ReplicaSetReconciler({
     ...options,
     inventory,
@@ -69,7 +71,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     namespaces,
     ...rivalHandlers(failing, options.onError),
   });
-  const shared = { clock, random, log, mayBegin };
+  const shared = { clock, random, log, mayBegin, isRetryable: mayBeAllowedLater };
   // Nothing is decided until every kind has been listed: an incomplete inventory would look as if clusters had been removed.
   supervisor.start('replica sets', async (signal) => {
     await synced;
@@ -79,7 +81,6 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
         name: 'ManifestWorkReplicaSet',
         queue: replicaSets,
         concurrency: options.workers ?? 4,
-        isRetryable: mayBeAllowedLater,
         reconcile: async (key) => {
           const outcome = await reconciler.reconcile(key);
           failing.succeeded(key);
@@ -95,21 +96,12 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
       signal,
     );
   });
+  const cleanUp = (key: string): Promise<ReconcileOutcome> =>
+    collectCompletedWork(inventory.works.store.get(key) as ManifestWork | undefined, { hub, clock });
   supervisor.start('completed works', async (signal) => {
     await synced;
-    const reconcile = (key: string) =>
-      collectCompletedWork(inventory.works.store.get(key) as ManifestWork | undefined, { hub, clock });
-    await runReconciler(
-      {
-        ...shared,
-        name: 'ManifestWork clean-up',
-        queue: completed,
-        concurrency: 1,
-        isRetryable: mayBeAllowedLater,
-        reconcile,
-      },
-      signal,
-    );
+    const loop = { name: 'ManifestWork clean-up', queue: completed, concurrency: 1, reconcile: cleanUp };
+    await runReconciler({ ...shared, ...loop }, signal);
   });
   return {
     whenIdle: async () => {
@@ -117,7 +109,10 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
       await Promise.all([replicaSets.whenIdle(), completed.whenIdle()]);
     },
     warnings: () => [...inventory.warnings(), ...namespaces.warnings('works'), ...failing.warnings()],
-    close: () => supervisor.close(),
+    close: () => {
+      unsubscribe();
+      return supervisor.close();
+    },
   };
 }
 
@@ -132,28 +127,41 @@ function rivalHandlers(failing: FailingReplicaSets, onError: WorkControllersOpti
   };
 }
 
-/** Objects that are already in the cache are enqueued now. */
-function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, completed: WorkQueue): void {
+/**
+ * Objects that are already in the cache are enqueued now.
+ * @returns a function that ends it
+ */
+function enqueueOnChange(
+  inventory: WorkInventory,
+  queue: WorkQueue,
+  completed: WorkQueue,
+  owns: (namespace: string) => boolean,
+): () => void {
+  const { replicaSets, works, placements, clusters, decisions } = inventory;
   const addAll = (keys: readonly string[]): void => {
-    for (const key of keys) replicaSets.add(key);
+    for (const key of keys) if (owns(key.slice(0, key.indexOf('/')))) queue.add(key);
   };
   const addCompleted = (work: KubeObject): void => {
-    if (deletionDueMs(work as unknown as ManifestWork) !== undefined)
+    const { namespace = '' } = work.metadata;
+    if (deletionDueMs(work as unknown as ManifestWork) !== undefined && owns(namespace))
       completed.add(namespacedName(work.metadata));
   };
-  addAll(inventory.replicaSets.store.list().map(({ metadata }) => namespacedName(metadata)));
-  inventory.works.store.list().forEach(addCompleted);
-  inventory.replicaSets.store.onChange(({ key }) => replicaSets.add(key));
-  inventory.works.store.onChange((change) => {
-    addAll(inventory.replicaSetsOf(change, 'work'));
-    if (change.after !== undefined) addCompleted(change.after);
-  });
-  inventory.placements.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'placement')));
-  inventory.clusters.store.onChange((change) => {
-    if (valuesChanged(change)) addAll(inventory.substitutingReplicaSets());
-    if (takesWork(change.before) !== takesWork(change.after)) addAll(inventory.replicaSetsOn(change.key));
-  });
-  inventory.decisions.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'decision')));
+  addAll(replicaSets.store.list().map(({ metadata }) => namespacedName(metadata)));
+  works.store.list().forEach(addCompleted);
+  const subscriptions = [
+    replicaSets.store.onChange(({ key }) => addAll([key])),
+    works.store.onChange((change) => {
+      addAll(inventory.replicaSetsOf(change, 'work'));
+      if (change.after !== undefined) addCompleted(change.after);
+    }),
+    placements.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'placement'))),
+    clusters.store.onChange((change) => {
+      if (valuesChanged(change)) addAll(inventory.substitutingReplicaSets());
+      if (takesWork(change.before) !== takesWork(change.after)) addAll(inventory.replicaSetsOn(change.key));
+    }),
+    decisions.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'decision'))),
+  ];
+  return () => subscriptions.forEach((end) => end());
 }
 
 /** Templates can use labels and claims, but not heartbeats and conditions. */

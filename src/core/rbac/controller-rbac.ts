@@ -2,6 +2,7 @@ import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/a
 import type { AddOnDuty } from '../addon/addon-duties.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
+import { workLeases } from '../work/replica-set/work-shards.ts';
 import {
   CONTROLLER_ROLES,
   type ControllerRole,
@@ -72,6 +73,8 @@ export interface ControllerDuties {
   readonly announcement?: { readonly lease: string | undefined } | undefined;
   /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
+  /** Every process writes works. Default: the leader. */
+  readonly sharesWorks?: boolean | undefined;
   /**
    * Additional kinds of sources, besides those of OCM and namespaces, with their resources if
    * known. Absent: none.
@@ -129,6 +132,7 @@ function rightsOf(duties: ControllerDuties): ReadonlySet<Right> {
     ...when(duties.works, 'works'),
     ...when(duties.multiclusterDecisions, 'multicluster-decisions'),
     ...when(duties.lease !== undefined, 'elects'),
+    ...when(duties.sharesWorks, 'shares-works'),
     ...when(duties.announcement !== undefined, 'announces'),
     ...when(duties.listens, 'listens'),
     ...when(duties.admission !== undefined, 'admission'),
@@ -156,6 +160,7 @@ export function partRules(
   if (part === GRANTED) return grantedToAgents();
   if (part === LISTED) return renderRules(kinds?.permissions ?? []);
   if (names === undefined) return rights(part);
+  if (names === 'work-leases') return namedRights(part, lease === undefined ? undefined : workLeases(lease));
   const name = names === 'lease' ? lease : announcement?.lease;
   return namedRights(part, name === undefined ? undefined : [name]);
 }

@@ -14,6 +14,7 @@ export type Right =
   | 'works'
   | 'multicluster-decisions'
   | 'elects'
+  | 'shares-works'
   | 'announces'
   | 'listens'
   | 'admission'
@@ -35,8 +36,8 @@ export interface RolePart {
   readonly any?: readonly Right[] | undefined;
   /** Only with `--embedded`, or only without. Absent: both. */
   readonly embedded?: boolean | undefined;
-  /** The object that the rules of the part name. */
-  readonly names?: 'lease' | 'announcement' | undefined;
+  /** The objects that the rules of the part name. */
+  readonly names?: 'lease' | 'work-leases' | 'announcement' | undefined;
 }
 
 /** A role of the controller or of people. It exists if one of its parts does. */
@@ -105,7 +106,10 @@ export const CONTROLLER_ROLES: readonly ControllerRole[] = [
   {
     comment: 'Permissions of the leader election: only the leader writes to the hub.',
     ...{ name: 'berth-leader-election', namespace: 'own' },
-    parts: [{ part: 'leader-election', any: ['elects'], names: 'lease' }],
+    parts: [
+      { part: 'leader-election', any: ['elects'], names: 'lease' },
+      { part: 'work-shares', any: ['shares-works'], names: 'work-leases' },
+    ],
   },
   {
     comment: 'What tells other controllers of this one.',

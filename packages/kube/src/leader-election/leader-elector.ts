@@ -24,6 +24,8 @@ export interface ElectorOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
+  /** Whether this process takes the lease when it is free. Default: always. */
+  readonly mayTake?: (() => boolean) | undefined;
 }
 
 /** The attempts after a conflict: each reads the lease and decides again. */
@@ -128,7 +130,7 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** @returns the milliseconds until the lease is free; Infinity if this process holds it */
+  /** @returns the milliseconds until the lease is free; Infinity if this process holds it, or leaves it to others */
   async #takeOrRenew(): Promise<number> {
     // The holder renews without reading first: if another process wrote the lease, its write fails,
     // and it reads. A lapsed holder reads first: if its writes are refused, it would not notice
@@ -148,6 +150,7 @@ export class LeaderElector implements Leadership {
       });
       if (step.kind === 'wait') return step.forMs;
       if (step.kind === 'lost') return this.#lose(step.holder);
+      if (!this.#isLeading && this.#options.mayTake?.() === false) return Infinity;
       try {
         const stored = await this.#write(view.lease, step.lease);
         this.#observe(stored);

@@ -14,6 +14,7 @@ export function addControllerGauges({
   decider,
   loops,
   leadership,
+  shards,
   pull,
   waves,
   heldAddOns,
@@ -28,6 +29,11 @@ export function addControllerGauges({
   );
   addWaveGauge({ metrics, waves });
   metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
+  metrics.gauge(
+    'berth_work_shares',
+    'Shares of the namespaces whose works this process writes (--share-works)',
+    () => shards()?.held.length ?? 0,
+  );
   metrics.gaugePerLabels(
     'berth_lease_holder',
     'The process that has the Lease, as this one last saw it; the value is always 1',

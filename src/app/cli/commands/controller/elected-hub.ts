@@ -1,3 +1,6 @@
+import type { WorkElections } from '../../../../controllers/works/work-shards.ts';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { LeaderElector } from '@berth/kube/leader-election/leader-elector';
 import { checkTiming, DEFAULT_TIMING, type ElectionTiming } from '@berth/kube/leader-election/lease';
 import type { KubeApi } from '@berth/kube/model/kube-api';
@@ -8,6 +11,7 @@ import { onAbort } from '@berth/runtime/loop/sleep';
 import { sha256 } from '@berth/runtime/sha256';
 import type { Command } from 'commander';
 import type { Digest } from '../../../../core/publish/approval/approval-code.ts';
+import type { ServeOptions } from '../../../settings/serve-options.ts';
 import { SERVE_RIGHTS } from '../../../../core/rbac/rights-command.ts';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
@@ -22,6 +26,8 @@ export interface HubConnection {
   readonly actAs: (token: string) => KubeApi & { close(): void };
   /** Not started yet. Undefined: no leader election. */
   readonly elector: LeaderElector | undefined;
+  /** Elections for shares of the works. Undefined: no leader election. */
+  readonly works: WorkElections | undefined;
   /** For all hub clients: it logs an outage of the hub once. */
   readonly log: Logger;
   /** Why the hub can neither be read nor written at present. */
@@ -65,7 +71,16 @@ export async function connectHub(
     return { ...elected, actAs, log, problem };
   }
   const api = new HttpKubeApi({ config, clock, rightsCommand: SERVE_RIGHTS, outage });
-  return { api, actAs, unguarded: api, elector: undefined, log, problem, close: () => api.close() };
+  return {
+    api,
+    actAs,
+    unguarded: api,
+    elector: undefined,
+    works: undefined,
+    log,
+    problem,
+    close: () => api.close(),
+  };
 }
 
 /**
@@ -209,4 +224,20 @@ function leaseNameOf(digest: Digest, sources: readonly string[]): string {
   const names = [...sources].sort().join('.');
   const name = `berth-${names}`;
   return name.length <= MAX_CHARS ? name : `berth-${digest(names).slice(0, 16)}`;
+}
+
+/**
+ * The Lease in which the controller says what it writes. The name stays the same after a restart, and differs for other
+ * controllers: replicas share the Lease of their election, and others have a machine and a data directory.
+ */
+export function announcementOf(
+  dataDir: string,
+  lease: string | undefined,
+): NonNullable<ServeOptions['announcement']> {
+  const name = announcementName(lease ?? `${hostname()}\n${dataDir}`);
+  return { name, identity: `${hostname()}_${randomUUID()}` };
+}
+
+export function announcementName(what: string): string {
+  return `berth-controller-${sha256(what).slice(0, 12)}`;
 }

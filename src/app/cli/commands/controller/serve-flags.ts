@@ -57,6 +57,32 @@ export function sourcesOfFlags(
   });
 }
 
+export interface WorkFlags {
+  readonly works: boolean;
+  readonly shareWorks: boolean;
+}
+
+export function addWorkFlags(command: Command): Command {
+  return command
+    .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
+    .option(
+      '--share-works',
+      'processes that stand by write works, too: each those of a share of the namespaces',
+      false,
+    );
+}
+
+/** @throws InputError for `--share-works` where nobody writes works, or one process alone does */
+export function checkSharing({ shareWorks, works }: WorkFlags, isElected: boolean): void {
+  if (!shareWorks) return;
+  if (!works) throw wrongOption('--share-works', 'cannot be used with --no-works: nobody writes works then');
+  if (!isElected)
+    throw wrongOption(
+      '--share-works',
+      'needs leader election: several processes share the works (--leader-elect)',
+    );
+}
+
 /** The flags that `conflictRules` reads. */
 export function addConflictFlags(command: Command): Command {
   return command

@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { onAbort } from '@berth/runtime/loop/sleep';
-import { sha256 } from '@berth/runtime/sha256';
 import type { Command } from 'commander';
 import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
 import { ADDON_DUTIES } from '../../../../core/addon/addon-duties.ts';
@@ -33,6 +30,8 @@ import { packageVersion } from '../version.ts';
 import type { CliCommand } from '../cli-command.ts';
 import {
   addElectionFlags,
+  announcementName,
+  announcementOf,
   connectHub,
   type ElectionFlags,
   electionSettings,
@@ -42,6 +41,8 @@ import {
 import {
   addAdmissionFlags,
   addConflictFlags,
+  addWorkFlags,
+  checkSharing,
   addListenFlags,
   addServeArgocdFlags,
   type AdmissionFlags,
@@ -55,6 +56,7 @@ import {
   type ServeArgocdFlags,
   type SourceFlags,
   sourcesOfFlags,
+  type WorkFlags,
 } from './serve-flags.ts';
 
 interface ServeFlags
@@ -65,13 +67,13 @@ interface ServeFlags
     ServeArgocdFlags,
     RegistrationFlags,
     AdmissionFlags,
+    WorkFlags,
     ListenFlags {
   readonly config?: string;
   readonly data: string;
   readonly sync: string;
   readonly schedule: string;
   readonly embedded: boolean;
-  readonly works: boolean;
   readonly dryRuns: boolean;
   readonly decisionReasons: boolean;
   readonly multiclusterDecisions: boolean;
@@ -136,7 +138,7 @@ export const serveCommand: CliCommand = {
         'berth: Berth decides placements; upstream: OCM’s controller does',
         'berth',
       );
-    addConflictFlags(command)
+    addWorkFlags(addConflictFlags(command))
       .option('--kind <group/kind...>', KIND_HELP, [])
       .option(
         '--embedded',
@@ -157,7 +159,6 @@ export const serveCommand: CliCommand = {
         'also write each placement’s clusters as PlacementDecisions of multicluster.x-k8s.io, by their ClusterProfiles',
         false,
       )
-      .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
       .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
       .option(
         '--deletion-window <duration>',
@@ -203,6 +204,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const [registration, addons] = [registrationOptions(flags), addOnOptions(flags)];
   const writing = { ...settings, registration, addons, ...sourcesIn };
   const election = electionSettings(flags, writing);
+  checkSharing(flags, election !== undefined);
   const shutdownDelayMs = durationOrNone('--shutdown-delay', flags.shutdownDelay);
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { closesAtFailure, serveController } = await import('../../../serve/serve-controller.ts');
@@ -219,7 +221,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     ...{ api, reviews: hub.unguarded, actAs: hub.actAs, leadership: elector },
     hubProblem: hub.problem,
     announcement: writesToHub(writing) ? announcementOf(settings.dataDir, election?.lease) : undefined,
-    ...{ clock, log, random: Math.random },
+    ...{ clock, log, random: Math.random, workElections: flags.shareWorks ? hub.works : undefined },
     engineVersion: await packageVersion(),
     env: io.env,
   };
@@ -251,22 +253,6 @@ function isForClusters({ registration, addons }: ServeFlags): boolean {
   return registration !== undefined || addons !== undefined;
 }
 
-/**
- * The Lease in which the controller says what it writes. The name stays the same after a restart, and differs for other
- * controllers: replicas share the Lease of their election, and others have a machine and a data directory.
- */
-function announcementOf(
-  dataDir: string,
-  lease: string | undefined,
-): NonNullable<ServeOptions['announcement']> {
-  const name = announcementName(lease ?? `${hostname()}\n${dataDir}`);
-  return { name, identity: `${hostname()}_${randomUUID()}` };
-}
-
-function announcementName(what: string): string {
-  return `berth-controller-${sha256(what).slice(0, 12)}`;
-}
-
 async function printRbac(
   io: CliIo,
   flags: ServeFlags,
@@ -278,7 +264,7 @@ async function printRbac(
   const { readSettings, secretsOf } = await import('../../../settings/read-settings.ts');
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('../../flags/hub-flags.ts');
-  const { config, works, embedded, multiclusterDecisions } = flags;
+  const { config, works, embedded, multiclusterDecisions, shareWorks } = flags;
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
   const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;
   const names = namesOf(given);
@@ -294,6 +280,7 @@ async function printRbac(
   const features = { works, embedded, multiclusterDecisions };
   const duties = { applies, schedule, ...features, argocd, registration, addons, admission };
   const lease = electionSettings(flags, { ...duties, names })?.lease;
+  checkSharing(flags, lease !== undefined);
   const listed =
     config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));
   const isPreviewed = sources.some(({ preview }) => preview !== undefined);
@@ -301,7 +288,7 @@ async function printRbac(
   const kinds = listedPermissions(listed, knownResources(), right);
   io.stdout.write(
     renderControllerRbac({
-      ...{ ...duties, lease, listens: flags.listen !== undefined },
+      ...{ ...duties, lease, sharesWorks: shareWorks, listens: flags.listen !== undefined },
       announcement: writesToHub(duties) ? { lease: lease && announcementName(lease) } : undefined,
       kinds,
       secrets: secretsOf(sources),

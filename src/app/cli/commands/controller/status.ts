@@ -143,6 +143,7 @@ export function renderStatus(status: ControllerStatus): string {
     `Controller: ${status.ready ? 'ready' : `not ready: ${printable(status.problem ?? 'starting')}`}`,
     `Placements are decided by: ${status.schedule === 'berth' ? 'Berth' : 'OCM (schedule: upstream)'}`,
     ...leadershipLine(status),
+    ...worksLine(status),
     ...status.warnings.map((warning) => `Warning: ${printable(warning)}`),
     '',
   ];
@@ -175,6 +176,13 @@ function leadershipLine({ leadership }: ControllerStatus): readonly string[] {
   const who = role === 'standby' && holder !== '' ? `, ${printable(holder)} leads` : '';
   const trouble = problem === undefined ? '' : `: ${printable(problem)}`;
   return [`Election: ${role}${who} (Lease ${lease})${trouble}`];
+}
+
+function worksLine({ works }: ControllerStatus): readonly string[] {
+  if (works === undefined) return [];
+  const { held, shards, processes } = works;
+  const which = held.length === 0 ? 'none' : held.join(', ');
+  return [`Works: ${processes} processes share them; shares of this one: ${which} (of 0 to ${shards - 1})`];
 }
 
 const RECONCILE_HELP = `
