@@ -5,7 +5,7 @@ import { SecretFile } from '@berth/runtime/files/secret-file';
 import { boundedText } from '@berth/runtime/http/bounded-text';
 import type { Logger } from '@berth/runtime/logger';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { onAbort, sleep, WakeUp } from '@berth/runtime/loop/sleep';
+import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import type { FinishedTrace, TraceAttributes } from '@berth/runtime/open-trace';
 
 /** What became of spans. `full`: the queue was; `refused`: by the collector; `lost`: no try reached it. */
@@ -121,8 +121,10 @@ export class OtlpExporter {
     const { clock, resource, onSpans } = this.#options;
     // Not AbortSignal.any: its results stay referenced by the signal of the process.
     const stop = new AbortController();
-    onAbort(signal, () => stop.abort());
-    const cancel = clock.schedule(TIMEOUT_MS, () => stop.abort());
+    const abort = (): void => stop.abort();
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const cancel = clock.schedule(TIMEOUT_MS, abort);
     try {
       const response = await fetch(this.#url, {
         method: 'POST',
@@ -154,6 +156,7 @@ export class OtlpExporter {
       this.#note(errorText(error instanceof Error && error.cause instanceof Error ? error.cause : error));
       return 0;
     } finally {
+      signal.removeEventListener('abort', abort);
       cancel();
     }
   }

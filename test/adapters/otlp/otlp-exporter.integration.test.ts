@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +71,8 @@ describe('OtlpExporter', () => {
       { key: 'error.type', value: { stringValue: 'git.failed' } },
     ]);
     await expect.poll(() => counts).toEqual({ sent: 2 });
+    // What waits for its end is at most the loop, and no request that is over.
+    expect(getEventListeners(stop.signal, 'abort').length).toBeLessThanOrEqual(1);
   });
 
   it('sends headers of the environment and of a file, which is read again', async () => {
