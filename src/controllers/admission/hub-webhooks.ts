@@ -87,7 +87,7 @@ export async function ensureConversions(
   address: WebhookAddress,
   trusted: string,
 ): Promise<readonly string[]> {
-  if (await hasOcmOperator(hub, 'ClusterManager')) return [];
+  if (await hasOcmOperator(hub)) return [];
   const conversion = conversionBy(address, base64(trusted));
   const written: string[] = [];
   let isServed = false;

@@ -1,7 +1,17 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
-import { DEPLOYMENT, ENDPOINT_SLICE, LEASE, MANAGED_CLUSTER_SET, NODE, POD } from '@berth/kube/model/kinds';
+import {
+  apiVersionOf,
+  DEPLOYMENT,
+  ENDPOINT_SLICE,
+  LEASE,
+  MANAGED_CLUSTER_SET,
+  NODE,
+  POD,
+} from '@berth/kube/model/kinds';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
-import { isEmbeddedVersion } from '../../core/registration/install/installed-object.ts';
+import { isEmbeddedVersion, isInstalledBy } from '../../core/registration/install/installed-object.ts';
+import { CLUSTER_MANAGER } from '../../core/registration/install/operator-objects.ts';
+import { InputError } from '@berth/runtime/errors';
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { serverVersion } from '@berth/kube/probe-server';
 import {
@@ -15,7 +25,12 @@ import {
  * nothing behind them; a Deployment there would be one that nobody runs.
  */
 export async function runsPods(api: KubeApi & ServerEndpoints): Promise<boolean> {
-  return (await nodeCount(api)) > 0 && !isEmbeddedVersion((await serverVersion(api)) ?? '');
+  return (await nodeCount(api)) > 0 && !(await isEmbedded(api));
+}
+
+/** Whether it is an embedded hub, or a member of one. */
+export async function isEmbedded(api: ServerEndpoints): Promise<boolean> {
+  return isEmbeddedVersion((await serverVersion(api)) ?? '');
 }
 
 export async function nodeCount(api: KubeApi): Promise<number> {
@@ -33,9 +48,26 @@ export async function apiServerEndpoint(api: KubeApi): Promise<string | undefine
   return `https://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 }
 
-/** Whether an OCM operator manages the hub or the cluster. */
-export async function hasOcmOperator(api: KubeApi, kind: 'ClusterManager' | 'Klusterlet'): Promise<boolean> {
-  return (await api.resolve('operator.open-cluster-management.io/v1', kind)) !== undefined;
+/**
+ * Whether an OCM operator manages the hub: the hub has its kind, and not only for the object by which `berth init` shows itself.
+ * Who may not look at these objects leaves the hub to the operator.
+ */
+export async function hasOcmOperator(api: KubeApi): Promise<boolean> {
+  const { kind } = CLUSTER_MANAGER;
+  if ((await api.resolve(apiVersionOf(CLUSTER_MANAGER), kind)) === undefined) return false;
+  try {
+    const { items } = await api.list(CLUSTER_MANAGER);
+    // An operator puts its finalizer on each object that it manages.
+    const isOurs = (one: KubeObject): boolean =>
+      isInstalledBy(one, 'init') && (one.metadata.finalizers ?? []).length === 0;
+    return items.length === 0 || !items.every(isOurs);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    // The kind was removed since the client learned of it.
+    if (error.code === 'kube.notfound') return false;
+    if (error.code === 'kube.forbidden') return true;
+    throw error;
+  }
 }
 
 /** Controllers of other programs that hold a Lease on the hub. */

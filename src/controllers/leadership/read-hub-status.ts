@@ -24,7 +24,7 @@ import {
   placementOfPage,
   publishedClusters,
 } from '../../core/publish/pages/decision-page.ts';
-import { readDuties } from '../../core/registration/install/controller-announcement.ts';
+import { isAnnounced, readDuties } from '../../core/registration/install/controller-announcement.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { CONTROLLER_LEASES } from '../inventory/schedulable-placement.ts';
 import { type AnnouncedSource, readAnnouncedSettings } from './announced-settings.ts';
@@ -92,17 +92,10 @@ export async function readHubStatus(
 }
 
 function controllerOf(lease: KubeObject, nowMs: number): AnnouncedController {
-  const {
-    holderIdentity = '',
-    leaseDurationSeconds = 0,
-    renewTime = '',
-  } = (lease['spec'] ?? {}) as {
-    readonly holderIdentity?: string;
-    readonly leaseDurationSeconds?: number;
-    readonly renewTime?: string;
-  };
-  const isRunning = holderIdentity !== '' && nowMs < Date.parse(renewTime) + leaseDurationSeconds * 1_000;
-  return { name: lease.metadata.name, isRunning, renewedAt: renewTime, decides: readDuties(lease).decides };
+  const { renewTime = '' } = (lease['spec'] ?? {}) as { readonly renewTime?: string };
+  const { name } = lease.metadata;
+  const isRunning = isAnnounced(lease, nowMs);
+  return { name, isRunning, renewedAt: renewTime, decides: readDuties(lease).decides };
 }
 
 async function sourceStatus(

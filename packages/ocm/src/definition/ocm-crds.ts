@@ -5,7 +5,7 @@ import { ADDON_CONVERSIONS } from './addon-conversions.ts';
 import { OCM_GROUPS, ocmSchema } from './ocm-groups.ts';
 import type { OcmKind, OcmVersion } from './ocm-kind.ts';
 import { PLACEMENT_KIND } from './placement-kind.ts';
-import { boolean, int32, listBy, listOf, object, string, time } from './schema-notation.ts';
+import { boolean, int32, int64, listBy, listOf, object, string, time } from './schema-notation.ts';
 import { condition, conditions } from './shared-schemas.ts';
 
 const accountFields: OcmVersion['fields'] = {
@@ -112,7 +112,24 @@ export const ACCESS_GROUPS: Readonly<Record<string, readonly OcmKind[]>> = {
 
 const PLACEMENT_SPEC = PLACEMENT_KIND.versions[0]?.fields['spec!'] ?? {};
 
-const ALL_GROUPS = { ...OCM_GROUPS, ...ACCESS_GROUPS };
+export const OPERATOR_GROUP = 'operator.open-cluster-management.io';
+
+/** Their specs tell an operator what to do; Berth has none, so their fields are not described. */
+const operatorFields: OcmVersion['fields'] = {
+  spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  status: object({ conditions, observedGeneration: int64() }),
+};
+
+/** Kinds that show what is installed. A hub or a cluster has them while it is. Source: open-cluster-management.io/api 1.2 `operator/v1`. */
+const OPERATOR_GROUPS: Readonly<Record<string, readonly OcmKind[]>> = {
+  [OPERATOR_GROUP]: ['ClusterManager', 'Klusterlet'].map((kind) => ({
+    kind,
+    cluster: true,
+    versions: [{ name: 'v1', storage: true, status: true, fields: operatorFields }],
+  })),
+};
+
+const ALL_GROUPS = { ...OCM_GROUPS, ...ACCESS_GROUPS, ...OPERATOR_GROUPS };
 
 /**
  * The CustomResourceDefinitions of OCM's kinds, made from the one description of their fields.
@@ -124,7 +141,7 @@ export function ocmCrds(groups: readonly string[] = Object.keys(OCM_GROUPS)): re
 
 /** Also those that a hub has with an add-on. */
 export function allCrds(): readonly JsonObject[] {
-  return ocmCrds(Object.keys(ALL_GROUPS));
+  return ocmCrds([...Object.keys(OCM_GROUPS), ...Object.keys(ACCESS_GROUPS)]);
 }
 
 function crdOf(group: string, { kind, cluster, short, versions }: OcmKind): JsonObject {

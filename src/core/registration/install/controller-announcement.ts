@@ -95,6 +95,13 @@ export function sharedDuties(one: ControllerDuties, other: ControllerDuties): re
   ];
 }
 
+/** Whether an announcement is younger than it is valid for. */
+export function isAnnounced(lease: KubeObject, nowMs: number): boolean {
+  const { holderIdentity, leaseDurationSeconds, renewTime } = (lease['spec'] ?? {}) as LeaseSpec;
+  if (!holderIdentity) return false;
+  return nowMs < Date.parse(renewTime ?? '') + (leaseDurationSeconds ?? 0) * 1_000;
+}
+
 /** Which placements the controllers of a hub decide, as they said last. Without any: those with Berth's annotation. */
 export function placementsDecided(leases: readonly KubeObject[]): 'own' | 'all' {
   return leases.some((lease) => readDuties(lease).decides === 'all') ? 'all' : 'own';
@@ -141,11 +148,11 @@ export const LEASE_NAMESPACES: readonly string[] = [OCM_NAMESPACE, 'berth-system
  * also where this installation runs it, so it is not found.
  */
 export function activeControllers(leases: readonly KubeObject[], nowMs: number): readonly ActiveController[] {
-  return leases.flatMap(({ metadata: { namespace = '', name, labels }, ...object }) => {
-    const { holderIdentity, leaseDurationSeconds, renewTime } = (object['spec'] ?? {}) as LeaseSpec;
-    const endsAtMs = Date.parse(renewTime ?? '') + (leaseDurationSeconds ?? 0) * 1_000;
+  return leases.flatMap((lease) => {
+    const { namespace = '', name, labels } = lease.metadata;
+    const { holderIdentity } = (lease['spec'] ?? {}) as LeaseSpec;
     if (labels?.[CONTROLLER_LABEL] !== undefined) return [];
-    if (!holderIdentity || !(endsAtMs > nowMs)) return [];
+    if (!holderIdentity || !isAnnounced(lease, nowMs)) return [];
     const place = { lease: `${namespace}/${name}`, holder: holderIdentity };
     const ocms = namespace === OCM_NAMESPACE ? OF_OCM.get(name) : undefined;
     if (ocms !== undefined) return [{ ...place, ...ocms }];

@@ -14,7 +14,6 @@ import { runCli } from '../../../../src/app/cli/program.ts';
 import { hubAdmission } from '../../../../src/controllers/admission/hub-admission.ts';
 import {
   CLUSTER_ROLE,
-  CUSTOM_RESOURCE_DEFINITION,
   DEPLOYMENT,
   kind,
   LEASE,
@@ -31,6 +30,10 @@ import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { VERSION_INFO } from '../../../../packages/embedded-hub/src/http/request-handler.ts';
 import { OCM_HUB } from '../../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
+import {
+  CLUSTER_MANAGER,
+  CLUSTER_MANAGER_NAME,
+} from '../../../../src/core/registration/install/operator-objects.ts';
 import { makeCliIo } from '../../cli-harness.ts';
 
 const EMBEDDED_VERSION = VERSION_INFO['gitVersion'];
@@ -210,16 +213,10 @@ describe('berth init', () => {
 
   it('leaves a hub to OCM that has its cluster manager, also one that it prepared before', async () => {
     await berth('init', '--no-start');
-    const names = { kind: 'ClusterManager', plural: 'clustermanagers', singular: 'clustermanager' };
-    const group = 'operator.open-cluster-management.io';
-    const schema = { openAPIV3Schema: { type: 'object' } };
-    const versions = [{ name: 'v1', served: true, storage: true, schema }];
-    await onHub().create(CUSTOM_RESOURCE_DEFINITION, {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `clustermanagers.${group}` },
-      spec: { group, scope: 'Cluster', names: { ...names, listKind: 'ClusterManagerList' }, versions },
-    });
+    expect((await berth('get', 'hub-info')).stdout).not.toContain('OCM’s cluster manager');
+    const finalizers = ['operator.open-cluster-management.io/cluster-manager-cleanup'];
+    const key = { namespace: '', name: CLUSTER_MANAGER_NAME };
+    await onHub().mergePatch(CLUSTER_MANAGER, key, { metadata: { finalizers } });
     const { code, stdout } = await berth('init', '--no-start');
     expect(code).toBe(0);
     expect(stdout).toContain('no controllers are added');

@@ -176,10 +176,16 @@ function registerRun(hub: Command, run: RunAction): Command {
           io.stderr.write(nextStep(resolve(running.adminKubeconfigPath), members, flags.agents));
         }
         io.stdout.write(`${running.adminKubeconfigPath}\n`);
+        const { keepStatus } = await import('./keep-status.ts');
+        const joinable = flags.agents ? [] : members;
+        const keeping = flags.controllers
+          ? keepStatus(running, joinable, { log, signal: io.signal })
+          : undefined;
         await new Promise<void>((stop) => {
           if (io.signal.aborted) stop();
           else io.signal.addEventListener('abort', () => stop(), { once: true });
         });
+        await keeping;
         await runningMembers?.close();
         await running.close();
         return 0;

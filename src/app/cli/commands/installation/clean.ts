@@ -5,6 +5,7 @@ import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { DELETING } from '@berth/ocm/registration/cluster-conditions';
 import { REMOVAL_HELD } from '../../../../core/registration/cluster-deletion.ts';
+import { clusterManagerObjects } from '../../../../core/registration/install/operator-objects.ts';
 import { isJoined } from '../../../../core/registration/health/is-live.ts';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -42,7 +43,7 @@ export const cleanCommand: CliCommand = {
       )
       .option('--dry-run', 'print what would be done, and change nothing', false);
     refuseFlags(addHubFlags(command), {
-      name: 'there is no ClusterManager',
+      name: 'the ClusterManager that berth init writes has one name',
       'purge-operator': 'there is no operator',
       'use-bootstrap-token': 'there are no bootstrap tokens',
     })
@@ -71,12 +72,12 @@ async function clean(io: CliIo, hub: KubeApi & ServerEndpoints, flags: CleanFlag
   const pid = await stopBackground(installation.controllersFolder(io, hub.server), clock);
   if (pid !== undefined) io.stdout.write(`Stopped the controllers, process ${String(pid)}\n`);
   const info: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: CLUSTER_INFO };
-  const isOcms = await hasOcmOperator(hub, 'ClusterManager');
+  const isOcms = await hasOcmOperator(hub);
   if (isOcms)
     io.stdout.write('OCM’s cluster manager manages this hub, so the account and rights for joining stay\n');
   const objects = isOcms
     ? await controllerObjects(io, '', installed)
-    : [...(await hubObjects(io, '', installed)), info];
+    : [...clusterManagerObjects(), ...(await hubObjects(io, '', installed)), info];
   const cleaning = installationOf(io, hub, { installer: 'init', clock });
   // First the controllers and their rights, which would write the webhooks again.
   const count = (await deleteObjects(cleaning, objects)) + (await removeWebhooks(hub, WEBHOOKS));

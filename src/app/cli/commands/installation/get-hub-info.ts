@@ -122,7 +122,7 @@ async function controllersOf(io: CliIo, hub: KubeApi): Promise<string> {
   const pid = runningPid(folder);
   const pods = await podsOf(hub, CONTROLLERS);
   const found = [
-    ...((await hasOcmOperator(hub, 'ClusterManager')) ? ['OCM’s cluster manager'] : []),
+    ...((await hasOcmOperator(hub)) ? ['OCM’s cluster manager'] : []),
     ...(await findOtherControllers(hub, systemClock.now())).map(
       ({ name, lease }) => `${name} (Lease ${lease})`,
     ),

@@ -11,6 +11,7 @@ import {
   joinTicketValue,
   REPLACE_THE_NAME,
 } from '../../../../core/registration/install/bootstrap-objects.ts';
+import { clusterManagerObjects } from '../../../../core/registration/install/operator-objects.ts';
 import { addFlags, changedFlags } from '../../../../core/registration/install/serve-flags.ts';
 import type { ActiveController } from '../../../../core/registration/install/controller-announcement.ts';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
@@ -123,7 +124,7 @@ async function prepare(
   flags: InitFlags,
   { image, print, given }: Preparation,
 ): Promise<boolean> {
-  const { hasOcmOperator, findOtherControllers, runsPods } = await import(
+  const { hasOcmOperator, findOtherControllers, isEmbedded, runsPods } = await import(
     '../../../../controllers/installation/installed-state.ts'
   );
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
@@ -137,7 +138,7 @@ async function prepare(
     otherInstaller,
   } = await import('./hub-installation.ts');
   const { runningPid } = await import('../../../background/background-process.ts');
-  const isOcms = await hasOcmOperator(hub, 'ClusterManager');
+  const isOcms = await hasOcmOperator(hub);
   const isForPods = await runsPods(hub);
   const running = await installedSettings(io, hub);
   // Those that init started and that still run are no others. A process that was ended may have a successor.
@@ -156,7 +157,10 @@ async function prepare(
   const definitions = await missingDefinitions(hub, isForPods && installsControllers);
   const [settings, changes] = await newSettings(running, { flags, given, isForPods });
   const objects = installsControllers
-    ? await hubObjects(io, isForPods ? image : undefined, settings)
+    ? [
+        ...(await hubObjects(io, isForPods ? image : undefined, settings)),
+        ...((await isEmbedded(hub)) ? clusterManagerObjects() : []),
+      ]
     : bootstrapObjects();
   // With --dry-run the objects alone are on stdout.
   const say = flags.dryRun ? (line: string): void => void io.stderr.write(`${line}\n`) : print;

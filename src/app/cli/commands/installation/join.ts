@@ -8,6 +8,7 @@ import { AGENT_NAMESPACE, CLUSTER_NAME_LABEL, HUB_KUBECONFIG_SECRET } from '@ber
 import { InputError } from '@berth/runtime/errors';
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
+import { klusterletObjects } from '../../../../core/registration/install/operator-objects.ts';
 import { AGENT_DEPLOYMENT, agentObjects } from '../../../../core/registration/install/deployment.ts';
 import {
   BOOTSTRAP_ENTRIES,
@@ -133,7 +134,7 @@ interface JoinInput {
 /** @param api of the cluster where the agent runs */
 async function install(io: CliIo, api: KubeApi & ServerEndpoints, input: JoinInput): Promise<void> {
   const { flags, request, hub, image, managedText } = input;
-  const { runsPods } = await import('../../../../controllers/installation/installed-state.ts');
+  const { isEmbedded, runsPods } = await import('../../../../controllers/installation/installed-state.ts');
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { clusterName, token } = request;
@@ -158,6 +159,9 @@ async function install(io: CliIo, api: KubeApi & ServerEndpoints, input: JoinInp
   const bootstrap = `${JSON.stringify(tokenKubeconfig(names, hub, token))}\n`;
   const objects: readonly KubeObject[] = [
     ...(mode === 'default' ? await agentDefinitions(api) : []),
+    ...(namespace === AGENT_NAMESPACE && (await isEmbedded(api))
+      ? klusterletObjects(clusterName, namespace)
+      : []),
     ...(await agentRights(mode, { namespace, clusterName })),
     ...agentObjects({
       clusterName,

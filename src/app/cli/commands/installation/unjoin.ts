@@ -4,6 +4,8 @@ import { APPLIED_MANIFEST_WORK, apiVersionOf, NAMESPACE, SECRET } from '@berth/k
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
 import { agentObjects, MANAGED_SECRET } from '../../../../core/registration/install/deployment.ts';
+import { klusterletObjects } from '../../../../core/registration/install/operator-objects.ts';
+import { AGENT_NAMESPACE } from '@berth/ocm/registration/names';
 import { sha256 } from '@berth/runtime/sha256';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
@@ -99,7 +101,8 @@ async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<Exit
   const pieces = agentObjects({ clusterName, namespace, account: AGENT_ACCOUNT, ...texts });
   const isLast = (await installedAgents(api)).length === 1;
   const definitions = isLast && mode === 'default' ? await unusedDefinitions(api) : [];
-  const objects = [...definitions, ...(await agentRights(mode, agent)), ...pieces];
+  const shown = namespace === AGENT_NAMESPACE ? klusterletObjects(clusterName, namespace) : [];
+  const objects = [...definitions, ...shown, ...(await agentRights(mode, agent)), ...pieces];
   await deleteObjects(installationOf(io, api, { installer: 'join', clock }), objects);
   const pending = {
     subject: `Namespace ${namespace}`,
