@@ -74,10 +74,11 @@ const RBAC = 'rbac.authorization.k8s.io/v1';
 const CONTROLLER = 'argocd-applicationset-controller';
 const SERVER = 'argocd-server';
 const READ = ['get', 'list', 'watch'];
+const ALL = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 /** As far as argocd-server has them in a stock installation of Argo CD 3.6, in its own namespace. */
 const SERVER_RULES = [
   { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: [...READ, 'create', 'update', 'patch'] },
-  { apiGroups: ['argoproj.io'], resources: ['applications', 'applicationsets', 'appprojects'], verbs: READ },
+  { apiGroups: ['argoproj.io'], resources: ['applications', 'applicationsets', 'appprojects'], verbs: ALL },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'list'] },
 ];
 
@@ -97,7 +98,6 @@ function bind(role: string, account: string): KubeObject {
   });
 }
 
-const ALL = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 /** Of the controller's own Role in Argo CD 3.6 (and 3.2), without those for leader election. */
 const STOCK_RULES = [
   {
