@@ -63,8 +63,8 @@ export class SharedWorksFleet {
     return controller;
   }
 
-  /** Starts those again that ended. */
-  restartEnded(): void {
+  /** Starts those again that ended: one that led ends some time after it finds that another one leads. */
+  #restartEnded(): void {
     for (const controller of this.controllers) if (!controller.runs) controller.start();
   }
 
@@ -80,6 +80,7 @@ export class SharedWorksFleet {
   async untilShared(): Promise<void> {
     const most = Math.ceil(12 / this.controllers.length);
     const shared = () => {
+      this.#restartEnded();
       const shares = this.shares();
       return { all: shares.flat().sort((a, b) => a - b), most: Math.max(...shares.map((of) => of.length)) };
     };
