@@ -37,6 +37,8 @@ export interface MembersOptions {
 }
 
 export interface RunningMembers {
+  /** A client of each member, until `close`. */
+  readonly clusters: readonly KubeApi[];
   close(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ export async function startMembers(options: MembersOptions): Promise<RunningMemb
     closers.push(await startAgents({ hub: open(hubConfig, 32), hubConfig }, clusters, options));
   }
   return {
+    clusters: [...clusters.values()],
     close: async () => {
       for (const close of closers.reverse()) await close();
     },

@@ -177,7 +177,7 @@ function registerRun(hub: Command, run: RunAction): Command {
         }
         io.stdout.write(`${running.adminKubeconfigPath}\n`);
         const { keepStatus } = await import('./keep-status.ts');
-        const joinable = flags.agents ? [] : members;
+        const joinable = flags.agents ? [] : (runningMembers?.clusters ?? []);
         const keeping = flags.controllers
           ? keepStatus(running, joinable, { log, signal: io.signal })
           : undefined;
