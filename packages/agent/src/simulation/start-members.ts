@@ -85,7 +85,8 @@ async function startAgents(
   const stop = new AbortController();
   const reflector = new Reflector({ api: hub, kind: MANAGED_CLUSTER, clock, log, random: Math.random });
   reflector.store.onChange(({ after }) => {
-    if (after !== undefined) void members.get(after.metadata.name)?.follow(asManagedCluster(after));
+    if (after !== undefined)
+      void members.get(after.metadata.name)?.follow(after as unknown as ManagedCluster);
   });
   const running = reflector.run(stop.signal);
   return async () => {
@@ -93,10 +94,6 @@ async function startAgents(
     await running;
     for (const member of members.values()) await member.close();
   };
-}
-
-function asManagedCluster(object: KubeObject): ManagedCluster {
-  return object as unknown as ManagedCluster;
 }
 
 /** The used fields of a meta/v1 ManagedFieldsEntry. */
