@@ -9,7 +9,7 @@ import { binding, clusterSet, namespace, placement, retired, yaml } from '../app
 import { ControllerProcess } from './controller-process.ts';
 
 /** Of a share, as `berth serve` logs it. */
-const SHARES = /"held":\[([^\]]*)\],"shards":12,"processes":(\d+)/g;
+const SHARES = /"held":\[([^\]]*)\],"shares":12,"processes":(\d+)/g;
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
 /** One placement does not depend on what the others select. */
 const STEADY_ONLY = {

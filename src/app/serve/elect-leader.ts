@@ -9,7 +9,7 @@ import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import type { ObjectKey } from '@berth/kube/model/kube-api';
 import { LeaderElector } from '@berth/kube/leader-election/leader-elector';
 import { SILENT_LOG } from '@berth/runtime/logger';
-import type { WorkElections } from '../../controllers/works/work-shards.ts';
+import type { WorkElections } from '../../controllers/works/work-shares.ts';
 import type { ElectionTiming } from '@berth/kube/leader-election/lease';
 
 export interface ElectionOptions {

@@ -12,12 +12,12 @@ import {
   startWorkControllers,
   type WorkControllers,
 } from '../../controllers/works/start-work-controllers.ts';
-import { WorkShards, type WorkShardsStatus } from '../../controllers/works/work-shards.ts';
+import { WorkShares, type WorkSharesStatus } from '../../controllers/works/work-shares.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 
 export interface RunningWorks extends WorkControllers {
   /** Undefined where the leader writes all works. */
-  shards(): WorkShardsStatus | undefined;
+  shares(): WorkSharesStatus | undefined;
   /** Ends requests that `close` waits for. */
   cutOff(): void;
 }
@@ -50,14 +50,14 @@ function runWorks(parts: WorkParts): RunningWorks {
   const { log, random, api, leadership, workElections: elections } = parts.options;
   if (elections === undefined) {
     const works = startWorks(parts, api, async (signal) => leadership?.whenHeld(signal));
-    return { ...works, shards: () => undefined, cutOff: () => undefined };
+    return { ...works, shares: () => undefined, cutOff: () => undefined };
   }
-  const shards = new WorkShards({
+  const shares = new WorkShares({
     ...{ log, random, elections },
     run: (hub, mayWrite, owns) => startWorks(parts, hub, mayWrite, owns),
   });
-  shards.start();
-  return shards;
+  shares.start();
+  return shares;
 }
 
 /**

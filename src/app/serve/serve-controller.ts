@@ -115,7 +115,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   };
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
-    ...{ ...duties, previews, loops: sources, shards: () => works?.shards() },
+    ...{ ...duties, previews, loops: sources, shares: () => works?.shares() },
     hubProblem: hubProblemOf(options, inventory),
     ...{ ...knownOf(ledger), timeline: state.timeline, loadDashboard },
     warnings: () => [inventory, decider, works, duties, announcement].flatMap((one) => one?.warnings() ?? []),

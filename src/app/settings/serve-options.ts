@@ -1,5 +1,5 @@
 import type { WebhookProvider } from '@berth/forge/event/webhook-event';
-import type { WorkElections } from '../../controllers/works/work-shards.ts';
+import type { WorkElections } from '../../controllers/works/work-shares.ts';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
 import type { ResultGenerator } from '@berth/placement/engine';
 import type { Clock, SleepingClock } from '@berth/runtime/clock/clock';

@@ -2,7 +2,7 @@ import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/a
 import type { AddOnDuty } from '../addon/addon-duties.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
-import { workLeases } from '../work/replica-set/work-shards.ts';
+import { workLeases } from '../work/replica-set/work-shares.ts';
 import {
   CONTROLLER_ROLES,
   type ControllerRole,

@@ -14,7 +14,7 @@ export function addControllerGauges({
   decider,
   loops,
   leadership,
-  shards,
+  shares,
   pull,
   waves,
   heldAddOns,
@@ -32,7 +32,7 @@ export function addControllerGauges({
   metrics.gauge(
     'berth_work_shares',
     'Shares of the namespaces whose works this process writes (--share-works)',
-    () => shards()?.held.length ?? 0,
+    () => shares()?.held.length ?? 0,
   );
   metrics.gaugePerLabels(
     'berth_lease_holder',

@@ -10,7 +10,7 @@ import type { RunningWaves } from '../../../controllers/argocd/waves/start-waves
 import type { PullController } from '../../../controllers/argocd/pull/start-pull-controller.ts';
 import type { RepositoryLoop } from '../../../controllers/sources/following/repository-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
-import type { WorkShardsStatus } from '../../../controllers/works/work-shards.ts';
+import type { WorkSharesStatus } from '../../../controllers/works/work-shares.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
@@ -33,7 +33,7 @@ export interface ControllerHttpOptions {
   readonly readiness: Readiness;
   readonly leadership: Leadership;
   /** Which share of the works this process writes. Undefined where the leader writes all. */
-  readonly shards: () => WorkShardsStatus | undefined;
+  readonly shares: () => WorkSharesStatus | undefined;
   /** The commit at which the object's source was last read; '' without a source, or while it is unknown. */
   readonly commitOf: (object: Pick<KubeObject, 'metadata'>) => string;
   /** Absent: the pull model of Argo CD is off. */

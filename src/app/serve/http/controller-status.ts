@@ -8,7 +8,7 @@ import type { Leadership, LeadershipStatus } from '@berth/kube/leader-election/l
 import type { SourceStatus } from '../../../controllers/sources/following/followed-source.ts';
 import type { RepositoryLoop } from '../../../controllers/sources/following/repository-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
-import type { WorkShardsStatus } from '../../../controllers/works/work-shards.ts';
+import type { WorkSharesStatus } from '../../../controllers/works/work-shares.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
@@ -21,7 +21,7 @@ export interface ControllerStatus {
   /** Role of this process; absent without leader election. */
   readonly leadership?: LeadershipStatus | undefined;
   /** Which share of the works this process writes; absent where the leader writes all. */
-  readonly works?: WorkShardsStatus | undefined;
+  readonly works?: WorkSharesStatus | undefined;
   /** Warnings for users, e.g. two controllers that decide the same placements. */
   readonly warnings: readonly string[];
   readonly sources: readonly SourceReport[];
@@ -57,7 +57,7 @@ export function controllerStatus(parts: {
   readonly warnings: () => readonly string[];
   readonly readiness: Readiness;
   readonly leadership: Leadership;
-  readonly shards: () => WorkShardsStatus | undefined;
+  readonly shares: () => WorkSharesStatus | undefined;
 }): ControllerStatus {
   const problem = parts.readiness.problem();
   const hub = parts.hubProblem();
@@ -66,7 +66,7 @@ export function controllerStatus(parts: {
     problem,
     schedule: parts.options.schedule ?? 'berth',
     leadership: parts.leadership.status(),
-    works: parts.shards(),
+    works: parts.shares(),
     warnings: [
       ...(hub === undefined ? [] : [`hub: ${hub}; what is published stays as it is`]),
       ...parts.warnings(),

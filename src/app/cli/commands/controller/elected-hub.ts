@@ -1,4 +1,4 @@
-import type { WorkElections } from '../../../../controllers/works/work-shards.ts';
+import type { WorkElections } from '../../../../controllers/works/work-shares.ts';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { LeaderElector } from '@berth/kube/leader-election/leader-elector';

@@ -180,9 +180,11 @@ function leadershipLine({ leadership }: ControllerStatus): readonly string[] {
 
 function worksLine({ works }: ControllerStatus): readonly string[] {
   if (works === undefined) return [];
-  const { held, shards, processes } = works;
+  const { held, shares, processes } = works;
   const which = held.length === 0 ? 'none' : held.join(', ');
-  return [`Works: ${processes} processes share them; shares of this one: ${which} (of 0 to ${shards - 1})`];
+  return [
+    `Works: processes that share them: ${processes}; shares of this one: ${which} (of 0 to ${shares - 1})`,
+  ];
 }
 
 const RECONCILE_HELP = `

@@ -8,12 +8,12 @@ import { sleep } from '@berth/runtime/loop/sleep';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { sha256 } from '@berth/runtime/sha256';
 import {
-  fairShare,
+  sharesOfOne,
   processesLease,
-  shardLease,
-  shardOf,
-  WORK_SHARDS,
-} from '../../core/work/replica-set/work-shards.ts';
+  shareLease,
+  shareOf,
+  WORK_SHARES,
+} from '../../core/work/replica-set/work-shares.ts';
 import { SharingProcesses } from './sharing-processes.ts';
 import type { WorkControllers } from './start-work-controllers.ts';
 
@@ -41,31 +41,31 @@ interface WorkElection {
 }
 
 /** The controllers for works of a share, while this process has it. */
-type RunShard = (
+type RunShare = (
   hub: KubeApi,
   mayWrite: (signal: AbortSignal) => Promise<void>,
   owns: (namespace: string) => boolean,
 ) => WorkControllers;
 
-export interface WorkShardsOptions {
+export interface WorkSharesOptions {
   readonly elections: WorkElections;
-  readonly run: RunShard;
+  readonly run: RunShare;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
 }
 
 /** Which shares of the works a process writes. */
-export interface WorkShardsStatus {
+export interface WorkSharesStatus {
   /** The numbers of the shares that this process writes, from 0. */
   readonly held: readonly number[];
   /** How many there are. */
-  readonly shards: number;
+  readonly shares: number;
   /** How many processes share the works, as far as this one knows. */
   readonly processes: number;
 }
 
-interface HeldShard extends Pick<WorkControllers, 'warnings' | 'whenIdle'> {
+interface HeldShare extends Pick<WorkControllers, 'warnings' | 'whenIdle'> {
   readonly hub: { close(): void };
   /** Hands the share to others. */
   giveUp(): void;
@@ -76,11 +76,11 @@ interface HeldShard extends Pick<WorkControllers, 'warnings' | 'whenIdle'> {
  * that has it runs the controllers for works of these namespaces, with a client that the Lease guards. A process takes what is free
  * up to its fair share, and gives up what it has beyond that, when others come.
  */
-export class WorkShards {
-  readonly #options: WorkShardsOptions;
+export class WorkShares {
+  readonly #options: WorkSharesOptions;
   readonly #supervisor: Supervisor;
   readonly #processes: SharingProcesses;
-  readonly #held = new Map<number, HeldShard>();
+  readonly #held = new Map<number, HeldShare>();
   /** Shares for which a request may be under way. */
   readonly #taking = new Set<number>();
   readonly #electors = new Map<number, LeaderElector>();
@@ -88,7 +88,7 @@ export class WorkShards {
   #failure: unknown;
   #logged = '';
 
-  constructor(options: WorkShardsOptions) {
+  constructor(options: WorkSharesOptions) {
     this.#options = options;
     const { random, log, elections } = options;
     const { clock, hub, identity, timing, key } = elections;
@@ -102,18 +102,18 @@ export class WorkShards {
   /** Until `close`. */
   start(): void {
     this.#supervisor.start('processes that share the works', (signal) => this.#look(signal));
-    for (let shard = 0; shard < WORK_SHARDS; shard++)
-      this.#supervisor.start(`works of share ${shard}`, (signal) => this.#follow(shard, signal));
+    for (let share = 0; share < WORK_SHARES; share++)
+      this.#supervisor.start(`works of share ${share}`, (signal) => this.#follow(share, signal));
   }
 
-  shards(): WorkShardsStatus {
+  shares(): WorkSharesStatus {
     const held = [...this.#held.keys()].sort((a, b) => a - b);
-    return { held, shards: WORK_SHARDS, processes: this.#living };
+    return { held, shares: WORK_SHARES, processes: this.#living };
   }
 
   /** Resolves when the first pass over each share that this process has now is complete. */
   async whenIdle(): Promise<void> {
-    await Promise.all([...this.#held.values()].map((shard) => shard.whenIdle()));
+    await Promise.all([...this.#held.values()].map((share) => share.whenIdle()));
   }
 
   /** What fails at the moment, as text for users. */
@@ -124,7 +124,7 @@ export class WorkShards {
         : errorText(this.#failure);
     return [
       ...(problem === undefined ? [] : [`works: their shares cannot be divided: ${problem}`]),
-      ...[...this.#held.values()].flatMap((shard) => shard.warnings()),
+      ...[...this.#held.values()].flatMap((share) => share.warnings()),
     ];
   }
 
@@ -151,15 +151,15 @@ export class WorkShards {
         this.#failure = error;
       }
       this.#taking.clear();
-      const beyond = [...this.#held.values()].slice(fairShare(this.#living));
-      for (const shard of beyond) shard.giveUp();
+      const beyond = [...this.#held.values()].slice(sharesOfOne(this.#living));
+      for (const share of beyond) share.giveUp();
       this.#log();
       await sleep(clock, timing.retryPeriodMs, signal);
     }
   }
 
   #log(): void {
-    const status = this.shards();
+    const status = this.shares();
     const text = JSON.stringify(status);
     if (text === this.#logged) return;
     this.#logged = text;
@@ -167,33 +167,33 @@ export class WorkShards {
   }
 
   /** Takes the share whenever it is free and this process may have more, and runs its controllers until it is given up or lost. */
-  async #follow(shard: number, signal: AbortSignal): Promise<void> {
+  async #follow(share: number, signal: AbortSignal): Promise<void> {
     const { elections, run } = this.#options;
-    const name = shardLease(elections.key.name, shard);
+    const name = shareLease(elections.key.name, share);
     while (!signal.aborted) {
-      const election = elections.elect(name, () => this.#mayTake(shard));
+      const election = elections.elect(name, () => this.#mayTake(share));
       const { elector } = election;
-      this.#electors.set(shard, elector);
+      this.#electors.set(share, elector);
       elector.start();
       await elector.whenHeld(signal);
       if (!signal.aborted) {
         const hub = election.connect();
         const end = new AbortController();
-        const owns = (namespace: string): boolean => shardOf(sha256, namespace) === shard;
+        const owns = (namespace: string): boolean => shareOf(sha256, namespace) === share;
         const works = run(hub, (stop) => elector.whenHeld(stop), owns);
-        this.#held.set(shard, { ...works, hub, giveUp: () => end.abort() });
+        this.#held.set(share, { ...works, hub, giveUp: () => end.abort() });
         await elector.whenLost(AbortSignal.any([signal, end.signal]));
         await works.close();
-        this.#held.delete(shard);
+        this.#held.delete(share);
         hub.close();
       }
       await elector.close();
     }
   }
 
-  #mayTake(shard: number): boolean {
-    if (this.#held.size + this.#taking.size >= fairShare(this.#living)) return false;
-    this.#taking.add(shard);
+  #mayTake(share: number): boolean {
+    if (this.#held.size + this.#taking.size >= sharesOfOne(this.#living)) return false;
+    this.#taking.add(share);
     return true;
   }
 }

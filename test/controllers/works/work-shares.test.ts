@@ -9,8 +9,8 @@ import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WorkShards } from '../../../src/controllers/works/work-shards.ts';
-import { shardOf, WORK_SHARDS } from '../../../src/core/work/replica-set/work-shards.ts';
+import { WorkShares } from '../../../src/controllers/works/work-shares.ts';
+import { shareOf, WORK_SHARES } from '../../../src/core/work/replica-set/work-shares.ts';
 
 const KEY = { namespace: 'berth-system', name: 'berth-fleet' };
 const NAMESPACES = Array.from({ length: 60 }, (_, at) => `team-${at}`);
@@ -31,7 +31,7 @@ class Reachable extends InterceptedKubeApi {
 const away = () => new TransientError('away', { code: 'test.away', subject: 'hub' });
 
 interface Process {
-  readonly shards: WorkShards;
+  readonly shares: WorkShares;
   readonly hub: Reachable;
   /** Namespaces whose works it could write now. */
   writes(): readonly string[];
@@ -45,7 +45,7 @@ describe('processes that share the works', () => {
     [clock, api, processes] = [new FakeClock(), new FakeKubeApi(), []];
   });
   afterEach(async () => {
-    const closing = Promise.all(processes.map(({ shards }) => shards.close()));
+    const closing = Promise.all(processes.map(({ shares }) => shares.close()));
     await clock.advance(LAPSED_MS);
     await closing;
     expect(clock.pendingTimers).toBe(0);
@@ -57,7 +57,7 @@ describe('processes that share the works', () => {
     const running = new Set<{ isHeld: () => boolean; owns: (namespace: string) => boolean }>();
     const electorOf = new Map<object, LeaderElector>();
     const [timing, log, random] = [DEFAULT_TIMING, new SilentLogger(), () => 0.5];
-    const shards = new WorkShards({
+    const shares = new WorkShares({
       ...{ random, log },
       elections: {
         ...{ key: KEY, timing, clock, identity, hub },
@@ -80,13 +80,13 @@ describe('processes that share the works', () => {
       },
     });
     const process = {
-      ...{ shards, hub },
+      ...{ shares, hub },
       writes: () => {
         const active = [...running].filter(({ isHeld }) => isHeld());
         return NAMESPACES.filter((namespace) => active.some(({ owns }) => owns(namespace)));
       },
     };
-    shards.start();
+    shares.start();
     processes.push(process);
     await clock.advance(0);
     return process;
@@ -100,13 +100,13 @@ describe('processes that share the works', () => {
       expect(all.length, 'writers of some namespace').toBe(new Set(all).size);
     }
   }
-  const counts = () => processes.map(({ shards }) => shards.shards().held.length);
+  const counts = () => processes.map(({ shares }) => shares.shares().held.length);
   const written = () => new Set(processes.flatMap((process) => process.writes())).size;
 
   it('one alone writes all', async () => {
     await start();
     await pass(5_000);
-    expect(counts()).toEqual([WORK_SHARDS]);
+    expect(counts()).toEqual([WORK_SHARES]);
     expect(written()).toBe(NAMESPACES.length);
   });
 
@@ -121,7 +121,7 @@ describe('processes that share the works', () => {
     expect(counts()).toEqual([4, 4, 4]);
     expect(written()).toBe(NAMESPACES.length);
     const ended = processes.shift();
-    await Promise.all([ended?.shards.close(), clock.advance(5_000)]);
+    await Promise.all([ended?.shares.close(), clock.advance(5_000)]);
     await pass(10_000);
     expect(counts()).toEqual([6, 6]);
     expect(written()).toBe(NAMESPACES.length);
@@ -137,12 +137,12 @@ describe('processes that share the works', () => {
     expect(written()).toBe(NAMESPACES.length);
     await pass(2 * LAPSED_MS);
     expect(lost.writes()).toEqual([]);
-    expect(lost.shards.warnings()).toEqual(['works: their shares cannot be divided: hub: away']);
+    expect(lost.shares.warnings()).toEqual(['works: their shares cannot be divided: hub: away']);
     expect(written()).toBe(NAMESPACES.length);
     lost.hub.isAway = false;
     await pass(2 * LAPSED_MS);
     expect(counts()).toEqual([4, 4, 4]);
-    expect(lost.shards.warnings()).toEqual([]);
+    expect(lost.shares.warnings()).toEqual([]);
   });
 
   it('of those that ended without a word nothing stays', async () => {
@@ -153,17 +153,17 @@ describe('processes that share the works', () => {
     await pass(200_000);
     const lease = await api.get(LEASE, { ...KEY, name: 'berth-fleet-works' });
     expect(Object.keys(lease?.metadata.annotations ?? {})).toEqual(['process.berth.dev/process-0']);
-    await Promise.all([killed?.shards.close(), clock.advance(LAPSED_MS)]);
+    await Promise.all([killed?.shares.close(), clock.advance(LAPSED_MS)]);
   });
 
   it('a namespace has the same share in every process and version', () => {
-    expect(['default', 'team-a', 'kube-system'].map((one) => shardOf(sha256, one))).toMatchInlineSnapshot(`
+    expect(['default', 'team-a', 'kube-system'].map((one) => shareOf(sha256, one))).toMatchInlineSnapshot(`
       [
         9,
         0,
         0,
       ]
     `);
-    expect(new Set(NAMESPACES.map((one) => shardOf(sha256, one))).size).toBe(WORK_SHARDS);
+    expect(new Set(NAMESPACES.map((one) => shareOf(sha256, one))).size).toBe(WORK_SHARES);
   });
 });
