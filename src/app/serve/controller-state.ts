@@ -9,6 +9,7 @@ import type { SourcePlans } from '../../core/publish/approval/pending-plans.ts';
 import type { Removal } from '../../core/publish/judge/removal-budget.ts';
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../core/transition/unfinished-transition.ts';
+import { HubTransition } from '../../controllers/publication/hub-transition.ts';
 import { LastTransition } from '../../controllers/publication/last-transition.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
@@ -78,12 +79,14 @@ export function openControllerState(options: ServeOptions): ControllerState {
   const plans = open<SourcePlans>('approved-plans.json');
   const publishStates = open<PublishState>('publish-state.json');
   const transitions = open<readonly PlacementMove[]>('last-transition.json');
-  const lastTransition = new LastTransition(transitions, log);
+  const lease = leadership?.status()?.lease;
+  const onHub = lease === undefined ? undefined : new HubTransition(api, lease, log);
+  const lastTransition = new LastTransition(transitions, log, onHub);
   const commits = open<ReadCommit>('commits.json');
-  const [onHub, terms] = [open<string>('hub-records.json'), open<string>('led-terms.json')];
+  const [sent, terms] = [open<string>('hub-records.json'), open<string>('led-terms.json')];
   const hubPositions = open<HubPosition>('hub-position.json');
   const pullRemovals = open<readonly Removal[]>('pull-removals.json');
-  const writtenThrough = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
+  const writtenThrough = { get: () => sent.get(THROUGH), set: (hash: string) => sent.set(THROUGH, hash) };
   const hubRecords =
     schedule === 'upstream'
       ? undefined
@@ -102,7 +105,7 @@ export function openControllerState(options: ServeOptions): ControllerState {
     hubRecords && new RecordedPublications({ api, clock, log, digest: sha256, publishStates: publishStates });
   const previousRecords = new PreviousRecords(records, log);
   let tookOver: Promise<void> = Promise.resolve();
-  const files = [publishStates, transitions, plans, commits, onHub, terms, hubPositions, pullRemovals];
+  const files = [publishStates, transitions, plans, commits, sent, terms, hubPositions, pullRemovals];
   return {
     keep: (signal) => restoreDeletedFiles(files, clock, signal),
     publishStates,
@@ -122,7 +125,8 @@ export function openControllerState(options: ServeOptions): ControllerState {
         last === previousTerm || (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? ''));
       if (!isNewest) {
         publishStates.clear();
-        lastTransition.forget();
+        if (wasRestored) lastTransition.forget();
+        else lastTransition.takeOver();
         previousRecords.forget();
       }
       // The term marks the state as current, so it is written after outdated state was removed from

@@ -67,12 +67,11 @@ export interface RunningController {
  * @throws InputError for options that cannot work. Later failures are events, and are retried
  */
 export async function serveController(serveOptions: ServeOptions): Promise<RunningController> {
-  const { clock, random, log, leadership: elected } = serveOptions;
+  const { clock, random, log } = serveOptions;
   const supervisor = new Supervisor({ clock, random, log });
   const { events, metrics, emit } = eventsOf(clock, (event) => stages.record(event));
   const [checkHub, overdue] = [() => continuity.check(), () => duties.overdue()];
-  const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
-  const prepared = elected && new PreparedLeadership({ inner: elected, checkHub, readPublished, clock, log });
+  const prepared = prepareLeadership(serveOptions, () => ({ continuity, state, inventory }));
   const [options, leadership] = [{ ...serveOptions, leadership: prepared }, prepared ?? SOLE_LEADER];
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
@@ -252,6 +251,25 @@ function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): 
 function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: Clock) {
   return (signal: AbortSignal): Promise<void> =>
     Promise.race([decider.whenPublished(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
+}
+
+/** @param parts what a process reads before it writes, which is made later */
+function prepareLeadership(
+  { leadership: inner, clock, log }: ServeOptions,
+  parts: () => {
+    readonly continuity: HubContinuity;
+    readonly state: ControllerState;
+    readonly inventory: HubInventory;
+  },
+): PreparedLeadership | undefined {
+  if (inner === undefined) return undefined;
+  const lookFirst = async (): Promise<void> => {
+    const { continuity, state } = parts();
+    await continuity.check();
+    await state.lastTransition.readLastLeader();
+  };
+  const readPublished = (signal: AbortSignal): Promise<void> => parts().inventory.readPublished(signal);
+  return new PreparedLeadership({ inner, lookFirst, readPublished, clock, log });
 }
 
 /** Starts what decides: Berth's engine with the publisher, or a reader of the decisions of OCM's controller. */

@@ -6,9 +6,12 @@ import type { Supervisor } from '@berth/runtime/loop/supervisor';
 
 export interface PreparedLeadershipOptions {
   readonly inner: Leadership;
-  /** Checks whether the hub was restored or replaced. Rejects while the hub does not respond. */
-  readonly checkHub: () => Promise<unknown>;
-  /** Reads the last writes of the previous leader. Called after `checkHub`. */
+  /**
+   * Checks whether the hub was restored or replaced, and reads what the previous leader was about to publish. Rejects
+   * while the hub does not respond.
+   */
+  readonly lookFirst: () => Promise<unknown>;
+  /** Reads the last writes of the previous leader. Called after `lookFirst`. */
   readonly readPublished: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -62,12 +65,12 @@ export class PreparedLeadership implements Leadership {
   }
 
   async #prepare(signal: AbortSignal): Promise<void> {
-    const { inner, checkHub, readPublished, clock, log } = this.#options;
+    const { inner, lookFirst, readPublished, clock, log } = this.#options;
     for (let isChecked = false; !isChecked; ) {
       await inner.whenHeld(signal);
       if (signal.aborted) return;
       try {
-        await checkHub();
+        await lookFirst();
         isChecked = true;
       } catch (error) {
         log.warn('hub does not answer, so this process does not write yet', { error });

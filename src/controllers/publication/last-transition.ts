@@ -7,43 +7,58 @@ import {
   withPublishedClusters,
 } from '../../core/transition/transition.ts';
 import {
+  movesUnderWay,
   placementMovesOf,
   type PlacementMove,
   snapshotBefore,
   unionOfMoves,
 } from '../../core/transition/unfinished-transition.ts';
+import type { HubTransition } from './hub-transition.ts';
 
 /** Stores the moves of the last transition. */
 export interface TransitionStore {
   get(key: string): readonly PlacementMove[] | undefined;
   /** Resolves when the state is durable. */
   persist(key: string, moves: readonly PlacementMove[]): Promise<void>;
-  delete(key: string): void;
 }
 
 const LAST = 'last';
 
 /**
- * Makes an interrupted transition repeatable, with the same result. Its moves are stored before the
- * first write; the first transition of the next process starts from the pages as they were before
- * these writes.
+ * The moves of an interrupted transition. They are stored before the first write. The next process makes the rest of those
+ * that were decided. What started from a partly applied commit it undoes: its first transition starts from the pages as they
+ * were before.
  */
 export class LastTransition {
   readonly #store: TransitionStore;
   readonly #log: Logger;
-  /** The moves that the previous process stored and did not complete. */
+  readonly #onHub: HubTransition | undefined;
+  /** The moves that the previous process decided, and perhaps did not complete. */
+  #decided: readonly PlacementMove[] = [];
+  /** Those of which it perhaps published some. */
   #unfinished: readonly PlacementMove[] | undefined;
+  #ofLastLeader: readonly PlacementMove[] = [];
+  /** What the hub has, and does not show completely yet. */
+  #handedOver: readonly PlacementMove[] = [];
 
-  constructor(store: TransitionStore, log: Logger) {
+  /** @param onHub for the next leader, which may run on another machine. Absent: there is none */
+  constructor(store: TransitionStore, log: Logger, onHub?: HubTransition) {
     this.#store = store;
     this.#log = log;
-    const moves = store.get(LAST) ?? [];
-    this.#unfinished = moves.length === 0 ? undefined : moves;
+    this.#onHub = onHub;
+    this.#resume(store.get(LAST) ?? []);
   }
 
-  /** Whether the next published transition must start from `startingSnapshot`. */
+  /** Whether the next published transition must go on with `takeDecided`, or start from `startingSnapshot`. */
   get isUnfinished(): boolean {
-    return this.#unfinished !== undefined;
+    return this.#unfinished !== undefined || this.#decided.length > 0;
+  }
+
+  /** The moves that the previous process decided, the first time. From then on they are the caller's. */
+  takeDecided(): readonly PlacementMove[] {
+    const decided = this.#decided;
+    this.#decided = [];
+    return decided;
   }
 
   /**
@@ -61,39 +76,92 @@ export class LastTransition {
    * Called when a transition from the hub at one commit has ended, before its moves are published.
    * Resolves when the moves are stored.
    * @param moved all moves that are not published yet, including those of earlier transitions
+   * @param start the snapshot in which it started
    */
-  async begin(moved: Transition['moved']): Promise<void> {
+  async begin(moved: Transition['moved'], start: Snapshot): Promise<void> {
     this.#unfinished = undefined;
-    await this.#persist(placementMovesOf(moved));
+    const decided = placementMovesOf(moved, true);
+    await Promise.all([this.#persist(decided), this.#handOver(decided, start)]);
   }
 
   /**
-   * Called when a transition has ended that possibly started from a partly applied commit, so that
-   * perhaps none of its moves are published. Unfinished moves stay unfinished. Resolves when the
-   * moves are stored.
+   * Called when a transition has ended that possibly started from a partly applied commit. Unfinished moves stay unfinished.
+   * Resolves when the moves are stored.
+   * @param decided moves of earlier transitions that are not published yet
+   * @param waiting moves of this one, of which perhaps none are published
    */
-  async beginOnPartialCommit(moved: Transition['moved']): Promise<void> {
-    await this.#persist(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));
+  async beginOnPartialCommit({ decided, waiting }: MovesOnPartialCommit, start: Snapshot): Promise<void> {
+    const known = placementMovesOf(decided, true);
+    // The pages may show any part of both.
+    const again = known.filter(({ placement }) => waiting.has(placement));
+    const perhaps = unionOfMoves(unionOfMoves(this.#unfinished ?? [], again), placementMovesOf(waiting));
+    const others = new Set(perhaps.map(({ placement }) => placement));
+    const rest = known.filter(({ placement }) => !others.has(placement));
+    await Promise.all([this.#persist([...rest, ...perhaps]), this.#handOver(rest, start)]);
   }
 
-  /** Called when another process has published since, or when the hub was restored or replaced. */
+  /** Called when the hub was restored or replaced. */
   forget(): void {
-    this.#store.delete(LAST);
-    this.#unfinished = undefined;
+    void this.#keep([]);
+    this.#resume([]);
+  }
+
+  /**
+   * Called when this process has become the leader, before it writes.
+   * @throws TransientError while the hub does not answer
+   */
+  async readLastLeader(): Promise<void> {
+    this.#ofLastLeader = (await this.#onHub?.read()) ?? [];
+    this.#handedOver = this.#ofLastLeader;
+    // The data directory was lost, or this was never in it.
+    if (this.#store.get(LAST) === undefined) this.#resume(this.#ofLastLeader);
+  }
+
+  /** Called after `readLastLeader`, when another process has published since this one did. */
+  takeOver(): void {
+    this.#resume(this.#ofLastLeader);
+    void this.#keep(this.#ofLastLeader);
+  }
+
+  #resume(moves: readonly PlacementMove[]): void {
+    this.#decided = moves.filter(({ isDecided }) => isDecided);
+    const perhaps = moves.filter(({ isDecided }) => !isDecided);
+    this.#unfinished = perhaps.length === 0 ? undefined : perhaps;
   }
 
   async #persist(moves: readonly PlacementMove[]): Promise<void> {
     const isEmpty = moves.length === 0;
     if (isEmpty && (this.#store.get(LAST) ?? []).length === 0) return;
-    const kept = this.#store.persist(LAST, moves).catch((error: unknown) =>
+    const kept = this.#keep(moves);
+    // An empty list of moves need not be durable.
+    if (!isEmpty) await kept;
+  }
+
+  /** What the hub has stays there while nothing follows and the pages show it: then it means nothing, and a write is saved. */
+  async #handOver(moves: readonly PlacementMove[], start: Snapshot): Promise<void> {
+    if (this.#onHub === undefined) return;
+    const isEmpty = moves.length === 0;
+    const isSaved = isEmpty && movesUnderWay(start, this.#handedOver).size === 0;
+    this.#handedOver = moves;
+    if (isSaved) return;
+    const written = this.#onHub.write(moves);
+    if (!isEmpty) await written;
+  }
+
+  #keep(moves: readonly PlacementMove[]): Promise<void> {
+    return this.#store.persist(LAST, moves).catch((error: unknown) =>
       // A full disk loses what Berth remembers, but no decision.
       this.#log.error('the moves of a transition were not stored, so it may end differently after a crash', {
         error,
       }),
     );
-    // An empty list of moves need not be durable.
-    if (!isEmpty) await kept;
   }
+}
+
+/** Moves that are not published, when a transition has ended that possibly started from a partly applied commit. */
+interface MovesOnPartialCommit {
+  readonly decided: Transition['moved'];
+  readonly waiting: Transition['moved'];
 }
 
 /**
@@ -106,15 +174,19 @@ export class UnpublishedMoves {
   readonly #moves = new Map<string, MovedPlacement>();
   #waiting: { readonly start: Snapshot; readonly moved: Transition['moved'] } | undefined;
 
+  /** Goes on with moves that an earlier process decided. */
+  resume(moves: Transition['moved']): void {
+    for (const [key, move] of moves) this.#moves.set(key, move);
+  }
+
   /**
    * Called when a transition has ended that possibly started from a partly applied commit, so that
    * perhaps none of its moves are published.
-   * @returns all moves that would then be unpublished, each from the published to the decided
-   * clusters
+   * @returns all moves that are not published, each from the published to the decided clusters
    */
-  wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): ReadonlyMap<string, MovedPlacement> {
+  wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): MovesOnPartialCommit {
     this.#waiting = { start, moved };
-    return new Map([...this.#moves, ...this.#fromPublished(moved)]);
+    return { decided: this.#moves, waiting: new Map(this.#fromPublished(moved)) };
   }
 
   /**

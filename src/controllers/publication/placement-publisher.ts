@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { TransientError } from '@berth/runtime/errors';
+import { ConflictError, TransientError } from '@berth/runtime/errors';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
@@ -87,7 +87,9 @@ export class PlacementPublisher {
     if (mayBePublished(placement, resultOf(key))) await recall?.(placement);
     const result = resultOf(key);
     const end = await this.#pass(key, { kind: 'reconcile', facts: facts.of(key, placement, result) });
-    if (end.kind !== 'requeue' && resultOf(key) === result) onResultHandled(key);
+    // The rest of a change that waits for the hub is still made, and later decisions count on it.
+    const goesOn = end.kind === 'requeue' || (end.kind === 'failed' && isTriedAgain(end.error));
+    if (!goesOn && resultOf(key) === result) onResultHandled(key);
     if (end.kind === 'failed') throw end.error;
     return end.kind === 'done' ? DONE : end;
   }
@@ -307,4 +309,9 @@ function failed(of: 'pages' | 'status' | 'annotation' | 'record', error: unknown
 function mayBePublished({ metadata }: Placement, result: ScheduleResult | undefined): boolean {
   const isOfPlacement = result !== undefined && result.placement.metadata.uid === metadata.uid;
   return isOfPlacement && result.outcome !== 'skipped' && metadata.deletionTimestamp === undefined;
+}
+
+/** Whether the same write may succeed without any change. */
+function isTriedAgain(error: unknown): boolean {
+  return error instanceof TransientError || error instanceof ConflictError;
 }

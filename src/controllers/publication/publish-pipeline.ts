@@ -31,6 +31,7 @@ import type {
 } from '../../core/publish/pages/published-placements.ts';
 import type { HubBreak, HubPosition } from '../../core/sync/hub-position.ts';
 import { Transitions } from '../../core/transition/transition.ts';
+import { movesUnderWay } from '../../core/transition/unfinished-transition.ts';
 import type { ControllerEventBody } from '../events/controller-events.ts';
 import { activeHold } from '../../core/publish/approval/approval-code.ts';
 import type { PlacementEvents } from '../events/placement-events.ts';
@@ -106,6 +107,7 @@ export class PublishPipeline {
   readonly #problems = new PublishProblems();
   readonly #leadership: Leadership;
   readonly #underWay = new UnpublishedMoves();
+  #isRecalled = false;
 
   constructor(options: PipelineOptions) {
     const { clock, inventory, recorder, barrier, declared } = options;
@@ -118,7 +120,7 @@ export class PublishPipeline {
         inventory.inputs.reduce((sum, { store }) => sum + store.revision, options.approvals.revision),
       onConsistent: (snapshot) => {
         const moves = this.#underWay.beginWaiting(snapshot);
-        if (moves !== undefined) void options.lastTransition.begin(moves);
+        if (moves !== undefined) void options.lastTransition.begin(moves, snapshot);
       },
       snapshotOf: (result) => recorder.snapshotOf(result),
     });
@@ -326,8 +328,9 @@ export class PublishPipeline {
       },
       beforePublishing: async (transition, start) => {
         if (!this.#leadership.isHeld) return;
-        if (snapshots.isConsistent(start)) return lastTransition.begin(this.#underWay.begin(transition));
-        await lastTransition.beginOnPartialCommit(this.#underWay.wait(transition, start));
+        if (snapshots.isConsistent(start))
+          return lastTransition.begin(this.#underWay.begin(transition), start);
+        await lastTransition.beginOnPartialCommit(this.#underWay.wait(transition, start), start);
       },
       // In a standby nothing is published: its watch shows what the leader publishes.
       whenPublished: async () => {
@@ -347,12 +350,28 @@ export class PublishPipeline {
   }
 
   /** A standby starts from the hub as it is, because the leader may still be publishing. */
-  #snapshotToStart(snapshots: DecisionSnapshots): Snapshot {
+  async #snapshotToStart(snapshots: DecisionSnapshots): Promise<Snapshot> {
     const { inventory, lastTransition } = this.#options;
+    if (this.#leadership.isHeld) await this.#recallPublished();
     const snapshot = inventory.snapshot();
-    if (this.#leadership.isHeld)
+    if (this.#leadership.isHeld) {
+      this.#underWay.resume(movesUnderWay(snapshot, lastTransition.takeDecided()));
       return snapshots.noteCurrent(this.#underWay.snapshotAfter(lastTransition.startingSnapshot(snapshot)));
+    }
     return lastTransition.isUnfinished ? snapshots.noteOutdated(snapshot) : snapshots.noteCurrent(snapshot);
+  }
+
+  /**
+   * What other processes removed and were allowed decides what is held, and what is held decides where other placements go.
+   * Placements that they never published have nothing to recall.
+   */
+  async #recallPublished(): Promise<void> {
+    const { inventory, recall } = this.#options;
+    if (this.#isRecalled || recall === undefined) return;
+    const placements = inventory.placements.store.list() as readonly unknown[] as readonly Placement[];
+    const published = placements.filter(({ status }) => (status?.numberOfSelectedClusters ?? 0) > 0);
+    await Promise.all(published.map(recall));
+    this.#isRecalled = true;
   }
 
   #decided({ key, result, before, snapshot }: ChangedDecision): ControllerEventBody {

@@ -12,7 +12,7 @@ import { warmUpTransitions } from '../../core/transition/warm-up-transitions.ts'
 export interface SchedulingOptions {
   readonly clock: Clock;
   /** The current snapshot of all inputs of decisions. */
-  readonly snapshot: () => Snapshot;
+  readonly snapshot: () => Snapshot | Promise<Snapshot>;
   /** Computes a transition from a snapshot; yields after each decided placement. */
   readonly transition: (snapshot: Snapshot) => Generator<void, Transition>;
   /** Receives every result of a transition before it is used. */
@@ -222,16 +222,17 @@ export class SchedulingLoop {
   }
 
   async #cycle(touched: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const { clock, snapshot: snapshot } = this.#options;
+    const { clock, snapshot } = this.#options;
     this.#dirty = 'no';
     this.#isInCycle = true;
     this.#followWaitMs = MAX_FOLLOW_WAIT_MS;
     this.#newer = new AbortController();
     this.#atOnce = new AbortController();
     const startedAtMs = clock.now();
-    const start = snapshot();
-    const steps = this.#options.transition(start);
+    let steps: ReturnType<SchedulingOptions['transition']> | undefined;
     try {
+      const start = await snapshot();
+      steps = this.#options.transition(start);
       const slices = new TimeSlices(clock, this.#cycles === 0 ? FIRST_SLICE_MS : SLICE_MS);
       for (;;) {
         const step = steps.next();
@@ -245,7 +246,7 @@ export class SchedulingLoop {
       }
     } finally {
       this.#isInCycle = false;
-      steps.return?.(undefined as never);
+      steps?.return?.(undefined as never);
     }
   }
 

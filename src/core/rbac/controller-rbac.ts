@@ -2,6 +2,7 @@ import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/a
 import type { AddOnDuty } from '../addon/addon-duties.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
+import { movesConfigMap } from '../transition/unfinished-transition.ts';
 import { workLeases } from '../work/replica-set/work-shares.ts';
 import {
   CONTROLLER_ROLES,
@@ -132,6 +133,7 @@ function rightsOf(duties: ControllerDuties): ReadonlySet<Right> {
     ...when(duties.works, 'works'),
     ...when(duties.multiclusterDecisions, 'multicluster-decisions'),
     ...when(duties.lease !== undefined, 'elects'),
+    ...when(duties.lease !== undefined && duties.schedule === 'berth', 'hands-over'),
     ...when(duties.sharesWorks, 'shares-works'),
     ...when(duties.announcement !== undefined, 'announces'),
     ...when(duties.listens, 'listens'),
@@ -151,6 +153,13 @@ function rightsOf(duties: ControllerDuties): ReadonlySet<Right> {
   ]);
 }
 
+/** The objects beside a Lease of the leader election, by its name. */
+const NAMES_BESIDE = {
+  lease: (lease: string) => [lease],
+  moves: (lease: string) => [movesConfigMap(lease)],
+  'work-leases': workLeases,
+};
+
 /** The rules of a part, as YAML lines. */
 export function partRules(
   { part, names }: RolePart,
@@ -160,9 +169,9 @@ export function partRules(
   if (part === GRANTED) return grantedToAgents();
   if (part === LISTED) return renderRules(kinds?.permissions ?? []);
   if (names === undefined) return rights(part);
-  if (names === 'work-leases') return namedRights(part, lease === undefined ? undefined : workLeases(lease));
-  const name = names === 'lease' ? lease : announcement?.lease;
-  return namedRights(part, name === undefined ? undefined : [name]);
+  const [name, named] =
+    names === 'announcement' ? [announcement?.lease, NAMES_BESIDE.lease] : [lease, NAMES_BESIDE[names]];
+  return namedRights(part, name === undefined ? undefined : named(name));
 }
 
 interface RoleText {

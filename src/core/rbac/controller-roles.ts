@@ -14,6 +14,7 @@ export type Right =
   | 'works'
   | 'multicluster-decisions'
   | 'elects'
+  | 'hands-over'
   | 'shares-works'
   | 'announces'
   | 'listens'
@@ -37,7 +38,7 @@ export interface RolePart {
   /** Only with `--embedded`, or only without. Absent: both. */
   readonly embedded?: boolean | undefined;
   /** The objects that the rules of the part name. */
-  readonly names?: 'lease' | 'work-leases' | 'announcement' | undefined;
+  readonly names?: 'lease' | 'moves' | 'work-leases' | 'announcement' | undefined;
 }
 
 /** A role of the controller or of people. It exists if one of its parts does. */
@@ -108,6 +109,7 @@ export const CONTROLLER_ROLES: readonly ControllerRole[] = [
     ...{ name: 'berth-leader-election', namespace: 'own' },
     parts: [
       { part: 'leader-election', any: ['elects'], names: 'lease' },
+      { part: 'handover', any: ['hands-over'], names: 'moves' },
       { part: 'work-shares', any: ['shares-works'], names: 'work-leases' },
     ],
   },

@@ -3,13 +3,20 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { clustersOfPage, decisionOwner } from '@berth/placement/prior/published-clusters';
 import { type ClusterChange, clusterChange } from '@berth/placement/result/cluster-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { type Transition, withPublishedClusters } from './transition.ts';
+import { type MovedPlacement, type Transition, withPublishedClusters } from './transition.ts';
 
 /** The change that a transition makes to one placement. Plain JSON. */
 export interface PlacementMove extends ClusterChange {
   /** `namespace/name` */
   readonly placement: string;
   readonly uid: string;
+  /** It was decided on a complete commit. Otherwise perhaps nothing of it was to be published. */
+  readonly isDecided?: true | undefined;
+}
+
+/** The name of the ConfigMap, beside the Lease of the leader, in which the next leader finds the changes. */
+export function movesConfigMap(lease: string): string {
+  return `${lease}-moves`;
 }
 
 /**
@@ -22,10 +29,10 @@ const MAX_NAMES = 200_000;
  * The changes that a transition will publish. They are stored before its first write. If the
  * controller is killed between two writes, some placements are published and others are not.
  * Decisions depend on each other, so a new transition from that state may have another result. With
- * the stored changes the next process starts from the snapshot in which the transition started.
+ * the stored changes the next process makes the rest of those that were decided, and starts without the others.
  * @returns empty when no placement changes, or when the changes name more than `MAX_NAMES` clusters
  */
-export function placementMovesOf(moved: Transition['moved']): readonly PlacementMove[] {
+export function placementMovesOf(moved: Transition['moved'], isDecided?: true): readonly PlacementMove[] {
   let names = 0;
   for (const { before, after } of moved.values()) names += before.length + after.length;
   if (names > MAX_NAMES) return [];
@@ -33,7 +40,28 @@ export function placementMovesOf(moved: Transition['moved']): readonly Placement
     placement,
     uid,
     ...clusterChange(before, after),
+    ...(isDecided && { isDecided }),
   }));
+}
+
+/**
+ * Changes that an earlier process decided, as this one goes on with them.
+ * @returns those that are not completely published, by `namespace/name` of the placement
+ */
+export function movesUnderWay(
+  snapshot: Snapshot,
+  moves: readonly PlacementMove[],
+): ReadonlyMap<string, MovedPlacement> {
+  const underWay = new Map<string, MovedPlacement>();
+  if (moves.length === 0) return underWay;
+  const { uids, published } = placementsOf(snapshot, moves);
+  for (const { placement, uid, added, removed } of moves) {
+    const now = published.get(placement) ?? new Set();
+    if (uids.get(placement) !== uid || isMade(now, { added, removed })) continue;
+    const after = undone(now, { added: removed, removed: added });
+    underWay.set(placement, { uid, before: undone(now, { added, removed }), after });
+  }
+  return underWay;
 }
 
 /**
@@ -43,16 +71,14 @@ export function placementMovesOf(moved: Transition['moved']): readonly Placement
  * @returns undefined when all changes were published; the given snapshot when none was
  */
 export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove[]): Snapshot | undefined {
-  const uids = new Map(snapshot.placements.map(({ metadata }) => [namespacedName(metadata), metadata.uid]));
-  const published = publishedOf(snapshot, new Set(moves.map(({ placement }) => placement)));
+  const { uids, published } = placementsOf(snapshot, moves);
   const outcomes = new Map<string, readonly string[]>();
   let isDone = true;
   for (const { placement, uid, added, removed } of moves) {
     if (uids.get(placement) !== uid) continue;
     const now = published.get(placement) ?? new Set();
-    const isAfter = added.every((name) => now.has(name)) && !removed.some((name) => now.has(name));
-    isDone &&= isAfter;
-    const isBefore = !added.some((name) => now.has(name)) && removed.every((name) => now.has(name));
+    isDone &&= isMade(now, { added, removed });
+    const isBefore = isMade(now, { added: removed, removed: added });
     if (!isBefore) outcomes.set(placement, undone(now, { added, removed }));
   }
   return isDone ? undefined : withPublishedClusters(snapshot, outcomes);
@@ -85,7 +111,14 @@ function undone(now: ReadonlySet<string>, { added, removed }: ClusterChange): re
   return [...new Set([...[...now].filter((name) => !wereAdded.has(name)), ...removed])];
 }
 
-function publishedOf(snapshot: Snapshot, placements: ReadonlySet<string>): ReadonlyMap<string, Set<string>> {
+function isMade(now: ReadonlySet<string>, { added, removed }: ClusterChange): boolean {
+  return added.every((name) => now.has(name)) && !removed.some((name) => now.has(name));
+}
+
+/** The uids of all placements, and what those that move list now, by `namespace/name`. */
+function placementsOf(snapshot: Snapshot, moves: readonly PlacementMove[]) {
+  const uids = new Map(snapshot.placements.map(({ metadata }) => [namespacedName(metadata), metadata.uid]));
+  const placements = new Set(moves.map(({ placement }) => placement));
   const published = new Map<string, Set<string>>();
   const put = (owner: string, page: PlacementDecision): void => {
     const known = published.get(owner) ?? new Set<string>();
@@ -96,5 +129,5 @@ function publishedOf(snapshot: Snapshot, placements: ReadonlySet<string>): Reado
     const owner = decisionOwner(page);
     if (owner !== undefined && placements.has(owner)) put(owner, page);
   }
-  return published;
+  return { uids, published };
 }

@@ -276,7 +276,7 @@ describe('berth serve --print-rbac', () => {
       flags: ['--sync', 'observe', '--schedule', 'upstream', '--no-works'],
       want: undefined,
     },
-  ])('grants the Lease for $name', async ({ flags, want }) => {
+  ])('grants the Lease, and the ConfigMap for the next leader, for $name', async ({ flags, want }) => {
     const { text } = await print(...flags);
     const role = (loadAll(text) as RbacObject[]).find(
       ({ kind, metadata }) => kind === 'Role' && metadata.name === 'berth-leader-election',
@@ -288,6 +288,12 @@ describe('berth serve --print-rbac', () => {
           apiGroups: ['coordination.k8s.io'],
           resources: ['leases'],
           resourceNames: [want],
+          verbs: ['get', 'patch'],
+        },
+        {
+          apiGroups: [''],
+          resources: ['configmaps'],
+          resourceNames: [`${want}-moves`],
           verbs: ['get', 'patch'],
         },
       ],

@@ -24,7 +24,7 @@ describe('PreparedLeadership', () => {
     read = Promise.resolve();
     const log = new SilentLogger();
     supervisor = new Supervisor({ clock, random: () => 0, log });
-    const checkHub = () =>
+    const lookFirst = () =>
       new Promise<void>((resolve, reject) =>
         answers.push({
           ok: resolve,
@@ -35,7 +35,7 @@ describe('PreparedLeadership', () => {
       seen.push('reads what is published');
       return read;
     };
-    prepared = new PreparedLeadership({ inner, checkHub, readPublished, clock, log });
+    prepared = new PreparedLeadership({ inner, lookFirst, readPublished, clock, log });
     prepared.onTakeOver((takeOver) => told.push(takeOver));
     prepared.start(supervisor);
     void prepared.whenHeld(supervisor.signal).then(() => seen.push('held'));

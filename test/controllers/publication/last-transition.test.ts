@@ -1,54 +1,90 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { HubTransition } from '../../../src/controllers/publication/hub-transition.ts';
 import { LastTransition } from '../../../src/controllers/publication/last-transition.ts';
+import type { Transition } from '../../../src/core/transition/transition.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
 
 const moved = (after: readonly string[]) => new Map([['team/a', { uid: 'u', before: ['c1'], after }]]);
 const AT_REST = new Map<string, never>();
+/** The placement is there, and nothing is published for it. */
+const HUB: Snapshot = {
+  ...snapshotOf({ clusters: [] }),
+  placements: [
+    {
+      apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+      kind: 'Placement',
+      metadata: { name: 'a', namespace: 'team', uid: 'u' },
+    },
+  ],
+};
 
 describe('the last transition', () => {
   const memory = () => new VolatileMemory<readonly PlacementMove[]>();
   const open = (kept: VolatileMemory<readonly PlacementMove[]>) =>
     new LastTransition(kept, new SilentLogger());
 
-  it('is unfinished in the next process until that has decided', async () => {
+  const removed = { placement: 'team/a', uid: 'u', removed: ['c1'] };
+  const partial = (waiting: Transition['moved'], decided: Transition['moved'] = AT_REST) => ({
+    waiting,
+    decided,
+  });
+
+  it('is made by the next process, once, if it was decided', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']));
+    await open(kept).begin(moved(['c2']), HUB);
     const next = open(kept);
     expect(next.isUnfinished).toBe(true);
-    await next.begin(moved(['c2']));
-    expect(next.isUnfinished).toBe(false);
+    expect(next.takeDecided()).toEqual([{ ...removed, added: ['c2'], isDecided: true }]);
+    expect([next.isUnfinished, next.takeDecided()]).toEqual([false, []]);
+    const hub = snapshotOf({ clusters: [] });
+    expect(next.startingSnapshot(hub)).toBe(hub);
   });
 
   it('is unfinished as long as only half of a commit is on the hub', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']));
+    await open(kept).beginOnPartialCommit(partial(moved(['c2'])), HUB);
     const next = open(kept);
-    await next.beginOnPartialCommit(moved(['c3']));
-    expect(next.isUnfinished).toBe(true);
+    await next.beginOnPartialCommit(partial(moved(['c3'])), HUB);
+    expect([next.isUnfinished, next.takeDecided()]).toEqual([true, []]);
     // Either may be published when this process ends.
-    expect(kept.get('last')).toEqual([
-      { placement: 'team/a', uid: 'u', added: ['c2', 'c3'], removed: ['c1'] },
-    ]);
+    expect(kept.get('last')).toEqual([{ ...removed, added: ['c2', 'c3'] }]);
+  });
+
+  it('is decided again by the next process if half of a commit changed it', async () => {
+    const kept = memory();
+    await open(kept).beginOnPartialCommit(partial(moved(['c3']), moved(['c2'])), HUB);
+    expect(kept.get('last')).toEqual([{ ...removed, added: ['c2', 'c3'] }]);
+  });
+
+  it('is made by the next process though half of a commit changes others', async () => {
+    const kept = memory();
+    const others = new Map([['team/b', { uid: 'b', before: [], after: ['c9'] }]]);
+    await open(kept).beginOnPartialCommit(partial(others, moved(['c2'])), HUB);
+    const next = open(kept);
+    expect(next.takeDecided()).toEqual([{ ...removed, added: ['c2'], isDecided: true }]);
+    expect(next.isUnfinished).toBe(true);
   });
 
   it('is finished when what seemed half of a commit was all of it', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']));
+    await open(kept).beginOnPartialCommit(partial(moved(['c2'])), HUB);
     const next = open(kept);
-    await next.beginOnPartialCommit(moved(['c3']));
-    await next.begin(moved(['c3']));
+    await next.beginOnPartialCommit(partial(moved(['c3'])), HUB);
+    await next.begin(moved(['c3']), HUB);
     expect([next.isUnfinished, kept.get('last')]).toEqual([
       false,
-      [{ placement: 'team/a', uid: 'u', added: ['c3'], removed: ['c1'] }],
+      [{ ...removed, added: ['c3'], isDecided: true }],
     ]);
   });
 
   it('is finished when the hub shows all of it', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']));
+    await open(kept).beginOnPartialCommit(partial(moved(['c2'])), HUB);
     const next = open(kept);
     const hub = snapshotOf({ clusters: [] });
     // The placement is gone, so that nothing of it is left to publish.
@@ -59,18 +95,18 @@ describe('the last transition', () => {
   it('is finished when a transition moves nothing', async () => {
     const kept = memory();
     const lastTransition = open(kept);
-    await lastTransition.begin(moved(['c2']));
-    await lastTransition.begin(AT_REST);
+    await lastTransition.begin(moved(['c2']), HUB);
+    await lastTransition.begin(AT_REST, HUB);
     expect(open(kept).isUnfinished).toBe(false);
   });
 
   it('is kept before a publication may begin', async () => {
     let write = (): void => undefined;
     const written = new Promise<void>((resolve) => (write = resolve));
-    const slow = { get: () => undefined, persist: () => written, delete: () => undefined };
+    const slow = { get: () => undefined, persist: () => written };
     let mayPublish = false;
     const begun = new LastTransition(slow, new SilentLogger())
-      .begin(moved(['c2']))
+      .begin(moved(['c2']), HUB)
       .then(() => (mayPublish = true));
     await Promise.resolve();
     expect(mayPublish).toBe(false);
@@ -83,18 +119,73 @@ describe('the last transition', () => {
     const full = {
       get: () => undefined,
       persist: () => Promise.reject(new Error('disk full')),
-      delete: () => undefined,
     };
     const lastTransition = new LastTransition(full, new SilentLogger());
-    await lastTransition.begin(moved(['c2']));
+    await lastTransition.begin(moved(['c2']), HUB);
     expect(lastTransition.isUnfinished).toBe(false);
   });
 
   it('is forgotten when another process has published since', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']));
+    await open(kept).begin(moved(['c2']), HUB);
     const next = open(kept);
-    next.forget();
+    next.takeOver();
     expect([next.isUnfinished, open(kept).isUnfinished]).toEqual([false, false]);
+  });
+
+  describe('on the hub', () => {
+    const log = new SilentLogger();
+    let hub: FakeKubeApi;
+    beforeEach(() => {
+      hub = new FakeKubeApi();
+      hub.addKind({ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true });
+    });
+    const onHub = () => new HubTransition(hub, 'berth-system/berth-fleet', log);
+    const openOn = (store = memory()) => new LastTransition(store, log, onHub());
+    const decided = { ...removed, added: ['c3'], isDecided: true };
+
+    it('is that of the other process when it has published since', async () => {
+      const own = memory();
+      await openOn(own).begin(moved(['c2']), HUB);
+      await openOn().begin(moved(['c3']), HUB);
+      const next = openOn(own);
+      await next.readLastLeader();
+      next.takeOver();
+      expect(next.isUnfinished).toBe(true);
+      // It is on the disk too, for a process that is killed before it publishes.
+      expect(own.get('last')).toEqual([decided]);
+    });
+
+    it('is read from there where the disk has lost it, and not after a restore', async () => {
+      await openOn().begin(moved(['c3']), HUB);
+      const next = openOn();
+      await next.readLastLeader();
+      expect(next.takeDecided()).toEqual([decided]);
+      const restored = openOn();
+      restored.forget();
+      await restored.readLastLeader();
+      expect(restored.takeDecided()).toEqual([]);
+    });
+
+    it('stays where all of it is published, so that a restart at rest writes nothing', async () => {
+      await openOn().begin(moved(['c3']), HUB);
+      const next = openOn();
+      await next.readLastLeader();
+      await next.begin(AT_REST, { ...HUB, placements: [] });
+      expect(await onHub().read()).toEqual([decided]);
+    });
+
+    it('ends there where something of it was given up', async () => {
+      await openOn().begin(moved(['c3']), HUB);
+      const next = openOn();
+      await next.readLastLeader();
+      await next.begin(AT_REST, HUB);
+      expect(await onHub().read()).toEqual([]);
+    });
+
+    it('is written only when it is decided', async () => {
+      await openOn().beginOnPartialCommit(partial(moved(['c2'])), HUB);
+      expect(await onHub().read()).toEqual([]);
+    });
   });
 });

@@ -67,11 +67,17 @@ describe('moves under way', () => {
   it('are named with those of a transition that waits for its commit', () => {
     const moves = new UnpublishedMoves();
     moves.begin(move('a', ['c1'], ['c2']));
-    expect([...moves.wait(move('b', ['c2'], ['c1']), hub(['c1'], ['c2'])).keys()]).toEqual([
-      'team/a',
-      'team/b',
-    ]);
+    const { decided, waiting } = moves.wait(move('b', ['c2'], ['c1']), hub(['c1'], ['c2']));
+    expect([[...decided.keys()], [...waiting.keys()]]).toEqual([['team/a'], ['team/b']]);
     expect(listed(moves.snapshotAfter(hub(['c1'], ['c2'])))).toEqual([['c2'], ['c2']]);
+  });
+
+  it('go on with those that an earlier process decided', () => {
+    const moves = new UnpublishedMoves();
+    moves.resume(move('a', ['c1'], ['c2']).moved);
+    expect(listed(moves.snapshotAfter(hub(['c1'], ['c2'])))).toEqual([['c2'], ['c2']]);
+    moves.end('team/a');
+    expect(listed(moves.snapshotAfter(hub(['c1'], ['c2'])))).toEqual([['c1'], ['c2']]);
   });
 
   it('do not concern another placement of the same name', () => {

@@ -3,6 +3,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { type PlacementDecision, PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import {
+  movesUnderWay,
   placementMovesOf,
   type PlacementMove,
   snapshotBefore,
@@ -60,6 +61,12 @@ describe('placementMovesOf', () => {
     expect(placementMovesOf(moved(['c1', 'c2'], ['c2', 'c3']))).toEqual([move('a', ['c3'], ['c1'])]);
   });
 
+  it('says that they were decided, if they were', () => {
+    expect(placementMovesOf(moved(['c1'], ['c2']), true)).toEqual([
+      { ...move('a', ['c2'], ['c1']), isDecided: true },
+    ]);
+  });
+
   it('is empty where nothing moves', () => {
     expect(placementMovesOf(new Map())).toEqual([]);
   });
@@ -115,6 +122,56 @@ describe('snapshotBefore', () => {
     if (want === 'done') expect(before).toBeUndefined();
     else if (want === 'same') expect(before).toBe(snapshot);
     else expect(listed(before ?? snapshot)).toEqual(want);
+  });
+});
+
+describe('movesUnderWay', () => {
+  const MOVES = [move('a', ['c3'], ['c1']), move('b', ['c1'], ['c3'])];
+  const cases = [
+    {
+      name: 'all of it when nothing was published',
+      published: { a: [['c1', 'c2']], b: [['c3']] },
+      want: {
+        a: [
+          ['c1', 'c2'],
+          ['c2', 'c3'],
+        ],
+        b: [['c3'], ['c1']],
+      },
+    },
+    { name: 'nothing when all was published', published: { a: [['c2', 'c3']], b: [['c1']] }, want: {} },
+    {
+      name: 'the rest when a part was published',
+      published: { a: [['c1', 'c2', 'c3']], b: [['c1']] },
+      want: {
+        a: [
+          ['c1', 'c2'],
+          ['c2', 'c3'],
+        ],
+      },
+    },
+    { name: 'nothing of a placement that is gone', published: { a: [['c2', 'c3']] }, want: {} },
+  ] as const;
+
+  it.each(cases)('makes $name', ({ published, want }) => {
+    const underWay = [...movesUnderWay(hub(published), MOVES)];
+    const sorted = underWay.map(([name, { uid, before, after }]) => [
+      name,
+      { uid, before: [...before].sort(), after: [...after].sort() },
+    ]);
+    expect(Object.fromEntries(sorted)).toEqual(
+      Object.fromEntries(
+        Object.entries(want).map(([name, [before, after]]) => [
+          `team/${name}`,
+          { uid: `uid-${name}`, before, after },
+        ]),
+      ),
+    );
+  });
+
+  it('makes nothing of a placement that was made again', () => {
+    const again = [{ ...move('a', ['c3'], ['c1']), uid: 'another' }];
+    expect(movesUnderWay(hub({ a: [['c1']] }), again).size).toBe(0);
   });
 });
 

@@ -22,6 +22,7 @@
 {{- if $serve.argocdPull }}{{ $_ := set $on "argocd-pull" true }}{{ end }}
 {{- if $serve.argocdExtension }}{{ $_ := set $on "argocd-extension" true }}{{ end }}
 {{- if include "berth.elects" . }}{{ $_ := set $on "elects" true }}{{ end }}
+{{- if and (hasKey $on "elects") (hasKey $on "decides") }}{{ $_ := set $on "hands-over" true }}{{ end }}
 {{- if $serve.shareWorks }}{{ $_ := set $on "shares-works" true }}{{ end }}
 {{- if include "berth.writes" . }}{{ $_ := set $on "announces" true }}{{ end }}
 {{- $_ := set $on "listens" true }}
