@@ -15,7 +15,6 @@ const MOVES = z.array(
     uid: z.string(),
     added: z.array(z.string()),
     removed: z.array(z.string()),
-    isDecided: z.literal(true).optional(),
   }),
 );
 

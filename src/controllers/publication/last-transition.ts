@@ -10,8 +10,6 @@ import {
   movesUnderWay,
   placementMovesOf,
   type PlacementMove,
-  snapshotBefore,
-  unionOfMoves,
 } from '../../core/transition/unfinished-transition.ts';
 import type { HubTransition } from './hub-transition.ts';
 
@@ -22,21 +20,20 @@ export interface TransitionStore {
   persist(key: string, moves: readonly PlacementMove[]): Promise<void>;
 }
 
-const LAST = 'last';
+/** Earlier versions stored other moves as `last`. */
+const LAST = 'decided';
 
 /**
- * The moves of an interrupted transition. They are stored before the first write. The next process makes the rest of those
- * that were decided. What started from a partly applied commit it undoes: its first transition starts from the pages as they
- * were before.
+ * The moves of an interrupted transition. They are stored before the first write, and the next process makes the rest. What
+ * was decided on a partly applied commit is not stored, because nothing of it is published.
  */
 export class LastTransition {
   readonly #store: TransitionStore;
   readonly #log: Logger;
   readonly #onHub: HubTransition | undefined;
-  /** The moves that the previous process decided, and perhaps did not complete. */
-  #decided: readonly PlacementMove[] = [];
-  /** Those of which it perhaps published some. */
-  #unfinished: readonly PlacementMove[] | undefined;
+  /** The moves that the previous process perhaps did not complete. */
+  #unfinished: readonly PlacementMove[] = [];
+  #storing: Promise<unknown> = Promise.resolve();
   #ofLastLeader: readonly PlacementMove[] = [];
   /** What the hub has, and does not show completely yet. */
   #handedOver: readonly PlacementMove[] = [];
@@ -46,64 +43,41 @@ export class LastTransition {
     this.#store = store;
     this.#log = log;
     this.#onHub = onHub;
-    this.#resume(store.get(LAST) ?? []);
+    this.#unfinished = store.get(LAST) ?? [];
   }
 
-  /** Whether the next published transition must go on with `takeDecided`, or start from `startingSnapshot`. */
+  /** Whether the next published transition must go on with `takeUnfinished`. */
   get isUnfinished(): boolean {
-    return this.#unfinished !== undefined || this.#decided.length > 0;
+    return this.#unfinished.length > 0;
   }
 
-  /** The moves that the previous process decided, the first time. From then on they are the caller's. */
-  takeDecided(): readonly PlacementMove[] {
-    const decided = this.#decided;
-    this.#decided = [];
-    return decided;
-  }
-
-  /**
-   * The snapshot from which the next transition starts.
-   * @param snapshot the current state of the hub
-   */
-  startingSnapshot(snapshot: Snapshot): Snapshot {
-    if (this.#unfinished === undefined) return snapshot;
-    const before = snapshotBefore(snapshot, this.#unfinished);
-    if (before === undefined) this.#unfinished = undefined;
-    return before ?? snapshot;
+  /** The moves of the previous process, the first time. From then on they are the caller's. */
+  takeUnfinished(): readonly PlacementMove[] {
+    const moves = this.#unfinished;
+    this.#unfinished = [];
+    return moves;
   }
 
   /**
    * Called when a transition from the hub at one commit has ended, before its moves are published.
-   * Resolves when the moves are stored.
    * @param moved all moves that are not published yet, including those of earlier transitions
    * @param start the snapshot in which it started
    */
-  async begin(moved: Transition['moved'], start: Snapshot): Promise<void> {
-    this.#unfinished = undefined;
-    const decided = placementMovesOf(moved, true);
-    await Promise.all([this.#persist(decided), this.#handOver(decided, start)]);
+  begin(moved: Transition['moved'], start: Snapshot): Promise<void> {
+    const moves = placementMovesOf(moved);
+    this.#storing = Promise.all([this.#persist(moves), this.#handOver(moves, start)]);
+    return this.whenStored();
   }
 
-  /**
-   * Called when a transition has ended that possibly started from a partly applied commit. Unfinished moves stay unfinished.
-   * Resolves when the moves are stored.
-   * @param decided moves of earlier transitions that are not published yet
-   * @param waiting moves of this one, of which perhaps none are published
-   */
-  async beginOnPartialCommit({ decided, waiting }: MovesOnPartialCommit, start: Snapshot): Promise<void> {
-    const known = placementMovesOf(decided, true);
-    // The pages may show any part of both.
-    const again = known.filter(({ placement }) => waiting.has(placement));
-    const perhaps = unionOfMoves(unionOfMoves(this.#unfinished ?? [], again), placementMovesOf(waiting));
-    const others = new Set(perhaps.map(({ placement }) => placement));
-    const rest = known.filter(({ placement }) => !others.has(placement));
-    await Promise.all([this.#persist([...rest, ...perhaps]), this.#handOver(rest, start)]);
+  /** Resolves when the moves of the last transition are stored. Nothing of it may be published before. */
+  async whenStored(): Promise<void> {
+    await this.#storing;
   }
 
   /** Called when the hub was restored or replaced. */
   forget(): void {
     void this.#keep([]);
-    this.#resume([]);
+    this.#unfinished = [];
   }
 
   /**
@@ -114,19 +88,13 @@ export class LastTransition {
     this.#ofLastLeader = (await this.#onHub?.read()) ?? [];
     this.#handedOver = this.#ofLastLeader;
     // The data directory was lost, or this was never in it.
-    if (this.#store.get(LAST) === undefined) this.#resume(this.#ofLastLeader);
+    if (this.#store.get(LAST) === undefined) this.#unfinished = this.#ofLastLeader;
   }
 
   /** Called after `readLastLeader`, when another process has published since this one did. */
   takeOver(): void {
-    this.#resume(this.#ofLastLeader);
+    this.#unfinished = this.#ofLastLeader;
     void this.#keep(this.#ofLastLeader);
-  }
-
-  #resume(moves: readonly PlacementMove[]): void {
-    this.#decided = moves.filter(({ isDecided }) => isDecided);
-    const perhaps = moves.filter(({ isDecided }) => !isDecided);
-    this.#unfinished = perhaps.length === 0 ? undefined : perhaps;
   }
 
   async #persist(moves: readonly PlacementMove[]): Promise<void> {
@@ -158,12 +126,6 @@ export class LastTransition {
   }
 }
 
-/** Moves that are not published, when a transition has ended that possibly started from a partly applied commit. */
-interface MovesOnPartialCommit {
-  readonly decided: Transition['moved'];
-  readonly waiting: Transition['moved'];
-}
-
 /**
  * Moves of transitions that the hub does not show yet. Writing a thousand pages may take longer
  * than the time until the next commit, so the next transition starts from the decisions that will
@@ -180,13 +142,11 @@ export class UnpublishedMoves {
   }
 
   /**
-   * Called when a transition has ended that possibly started from a partly applied commit, so that
-   * perhaps none of its moves are published.
-   * @returns all moves that are not published, each from the published to the decided clusters
+   * Called when a transition has ended that possibly started from a partly applied commit. Its moves are not published
+   * unless `beginWaiting` is called.
    */
-  wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): MovesOnPartialCommit {
+  wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): void {
     this.#waiting = { start, moved };
-    return { decided: this.#moves, waiting: new Map(this.#fromPublished(moved)) };
   }
 
   /**

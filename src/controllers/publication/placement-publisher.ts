@@ -34,6 +34,8 @@ export interface PublisherOptions {
   readonly previousRecords: Pick<PreviousRecords, 'drop'>;
   /** Loads the state of a placement that another process published. Awaited before each pass. */
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
+  /** Resolves when what is about to be published is stored. */
+  readonly whenStored: () => Promise<void>;
   readonly approvals: Pick<PlanApprovals, 'judged'>;
   /** The newest result of a placement; undefined until it is scheduled. */
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
@@ -162,8 +164,12 @@ export class PlacementPublisher {
     switch (action.kind) {
       case 'read-pages':
       case 'fence-page':
-      case 'write-page':
         return this.#request(key, action).catch((error: unknown) => failed('pages', error));
+      case 'write-page':
+        return this.#options
+          .whenStored()
+          .then(() => this.#request(key, action))
+          .catch((error: unknown) => failed('pages', error));
       case 'patch-status':
         return this.#request(key, action).catch((error: unknown) => failed('status', error));
       case 'annotate-placement':

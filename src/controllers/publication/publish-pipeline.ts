@@ -270,6 +270,7 @@ export class PublishPipeline {
     const { api, publishedPlacements, recorder, declared, barrier, events } = options;
     return new PlacementPublisher({
       ...options,
+      whenStored: () => options.lastTransition.whenStored(),
       states: this.#states,
       facts: this.#facts,
       requests: new PageRequests(api, new PageOwners(options)),
@@ -330,7 +331,7 @@ export class PublishPipeline {
         if (!this.#leadership.isHeld) return;
         if (snapshots.isConsistent(start))
           return lastTransition.begin(this.#underWay.begin(transition), start);
-        await lastTransition.beginOnPartialCommit(this.#underWay.wait(transition, start), start);
+        this.#underWay.wait(transition, start);
       },
       // In a standby nothing is published: its watch shows what the leader publishes.
       whenPublished: async () => {
@@ -355,8 +356,8 @@ export class PublishPipeline {
     if (this.#leadership.isHeld) await this.#recallPublished();
     const snapshot = inventory.snapshot();
     if (this.#leadership.isHeld) {
-      this.#underWay.resume(movesUnderWay(snapshot, lastTransition.takeDecided()));
-      return snapshots.noteCurrent(this.#underWay.snapshotAfter(lastTransition.startingSnapshot(snapshot)));
+      this.#underWay.resume(movesUnderWay(snapshot, lastTransition.takeUnfinished()));
+      return snapshots.noteCurrent(this.#underWay.snapshotAfter(snapshot));
     }
     return lastTransition.isUnfinished ? snapshots.noteOutdated(snapshot) : snapshots.noteCurrent(snapshot);
   }

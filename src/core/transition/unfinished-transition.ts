@@ -3,15 +3,13 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { clustersOfPage, decisionOwner } from '@berth/placement/prior/published-clusters';
 import { type ClusterChange, clusterChange } from '@berth/placement/result/cluster-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { type MovedPlacement, type Transition, withPublishedClusters } from './transition.ts';
+import type { MovedPlacement, Transition } from './transition.ts';
 
 /** The change that a transition makes to one placement. Plain JSON. */
 export interface PlacementMove extends ClusterChange {
   /** `namespace/name` */
   readonly placement: string;
   readonly uid: string;
-  /** It was decided on a complete commit. Otherwise perhaps nothing of it was to be published. */
-  readonly isDecided?: true | undefined;
 }
 
 /** The name of the ConfigMap, beside the Lease of the leader, in which the next leader finds the changes. */
@@ -29,10 +27,10 @@ const MAX_NAMES = 200_000;
  * The changes that a transition will publish. They are stored before its first write. If the
  * controller is killed between two writes, some placements are published and others are not.
  * Decisions depend on each other, so a new transition from that state may have another result. With
- * the stored changes the next process makes the rest of those that were decided, and starts without the others.
+ * the stored changes the next process makes the rest.
  * @returns empty when no placement changes, or when the changes name more than `MAX_NAMES` clusters
  */
-export function placementMovesOf(moved: Transition['moved'], isDecided?: true): readonly PlacementMove[] {
+export function placementMovesOf(moved: Transition['moved']): readonly PlacementMove[] {
   let names = 0;
   for (const { before, after } of moved.values()) names += before.length + after.length;
   if (names > MAX_NAMES) return [];
@@ -40,7 +38,6 @@ export function placementMovesOf(moved: Transition['moved'], isDecided?: true): 
     placement,
     uid,
     ...clusterChange(before, after),
-    ...(isDecided && { isDecided }),
   }));
 }
 
@@ -62,47 +59,6 @@ export function movesUnderWay(
     underWay.set(placement, { uid, before: undone(now, { added, removed }), after });
   }
   return underWay;
-}
-
-/**
- * The snapshot in which an unfinished transition started. Its placements list the clusters that
- * they listed then.
- * @param moves the changes of the last transition that was started
- * @returns undefined when all changes were published; the given snapshot when none was
- */
-export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove[]): Snapshot | undefined {
-  const { uids, published } = placementsOf(snapshot, moves);
-  const outcomes = new Map<string, readonly string[]>();
-  let isDone = true;
-  for (const { placement, uid, added, removed } of moves) {
-    if (uids.get(placement) !== uid) continue;
-    const now = published.get(placement) ?? new Set();
-    isDone &&= isMade(now, { added, removed });
-    const isBefore = isMade(now, { added: removed, removed: added });
-    if (!isBefore) outcomes.set(placement, undone(now, { added, removed }));
-  }
-  return isDone ? undefined : withPublishedClusters(snapshot, outcomes);
-}
-
-/**
- * The changes of two transitions that started in the same snapshot. The pages may show any part of
- * them. Undoing all of them gives that snapshot again.
- */
-export function unionOfMoves(
-  first: readonly PlacementMove[],
-  second: readonly PlacementMove[],
-): readonly PlacementMove[] {
-  const all = new Map(first.map((move) => [move.placement, move]));
-  for (const move of second) {
-    const known = all.get(move.placement);
-    const isSame = known?.uid === move.uid;
-    all.set(move.placement, {
-      ...move,
-      added: [...new Set([...(isSame ? known.added : []), ...move.added])],
-      removed: [...new Set([...(isSame ? known.removed : []), ...move.removed])],
-    });
-  }
-  return [...all.values()];
 }
 
 /** The clusters before the change: `now` without the added ones, and with the removed ones. */

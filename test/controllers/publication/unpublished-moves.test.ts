@@ -64,14 +64,6 @@ describe('moves under way', () => {
     expect(listed(moves.snapshotAfter(start))).toEqual([['c2'], ['c2']]);
   });
 
-  it('are named with those of a transition that waits for its commit', () => {
-    const moves = new UnpublishedMoves();
-    moves.begin(move('a', ['c1'], ['c2']));
-    const { decided, waiting } = moves.wait(move('b', ['c2'], ['c1']), hub(['c1'], ['c2']));
-    expect([[...decided.keys()], [...waiting.keys()]]).toEqual([['team/a'], ['team/b']]);
-    expect(listed(moves.snapshotAfter(hub(['c1'], ['c2'])))).toEqual([['c2'], ['c2']]);
-  });
-
   it('go on with those that an earlier process decided', () => {
     const moves = new UnpublishedMoves();
     moves.resume(move('a', ['c1'], ['c2']).moved);

@@ -6,8 +6,6 @@ import {
   movesUnderWay,
   placementMovesOf,
   type PlacementMove,
-  snapshotBefore,
-  unionOfMoves,
 } from '../../../src/core/transition/unfinished-transition.ts';
 import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 
@@ -37,15 +35,6 @@ function hub(published: Readonly<Record<string, readonly (readonly string[])[]>>
   return { ...snapshotOf({ clusters: [] }), placements: names.map(placement), decisions };
 }
 
-function listed({ decisions }: Snapshot): Readonly<Record<string, readonly string[]>> {
-  const lists: Record<string, string[]> = {};
-  for (const { metadata, status } of decisions)
-    (lists[metadata.labels?.[PLACEMENT_LABEL] ?? ''] ??= []).push(
-      ...(status?.decisions ?? []).map(({ clusterName }) => clusterName),
-    );
-  return Object.fromEntries(Object.entries(lists).map(([name, names]) => [name, names.sort()]));
-}
-
 const move = (name: string, added: readonly string[], removed: readonly string[]): PlacementMove => ({
   placement: `team/${name}`,
   uid: `uid-${name}`,
@@ -61,12 +50,6 @@ describe('placementMovesOf', () => {
     expect(placementMovesOf(moved(['c1', 'c2'], ['c2', 'c3']))).toEqual([move('a', ['c3'], ['c1'])]);
   });
 
-  it('says that they were decided, if they were', () => {
-    expect(placementMovesOf(moved(['c1'], ['c2']), true)).toEqual([
-      { ...move('a', ['c2'], ['c1']), isDecided: true },
-    ]);
-  });
-
   it('is empty where nothing moves', () => {
     expect(placementMovesOf(new Map())).toEqual([]);
   });
@@ -74,54 +57,6 @@ describe('placementMovesOf', () => {
   it('is empty where the names are too many to be kept', () => {
     const many = Array.from({ length: 150_000 }, (_, at) => `c${at}`);
     expect(placementMovesOf(moved(many, many.slice(1)))).toEqual([]);
-  });
-});
-
-describe('snapshotBefore', () => {
-  const MOVES = [move('a', ['c3'], ['c1']), move('b', ['c1'], ['c3'])];
-  const cases = [
-    {
-      name: 'as it is when nothing was published',
-      published: { a: [['c1', 'c2']], b: [['c3']] },
-      want: 'same',
-    },
-    { name: 'as it is when all was published', published: { a: [['c2', 'c3']], b: [['c1']] }, want: 'done' },
-    {
-      name: 'as it was when one of two placements was published',
-      published: { a: [['c2', 'c3']], b: [['c3']] },
-      want: { a: ['c1', 'c2'], b: ['c3'] },
-    },
-    {
-      name: 'as it was when one of two pages was written',
-      published: { a: [['c2'], ['c3', 'c1']], b: [['c3']] },
-      want: { a: ['c1', 'c2'], b: ['c3'] },
-    },
-    {
-      name: 'without the first page of a new placement',
-      published: { a: [['c2']], b: [['c3']] },
-      moves: [move('a', ['c2'], []), move('b', ['c1'], ['c3'])],
-      want: { b: ['c3'] },
-    },
-    {
-      name: 'as it is for a placement that was made again',
-      published: { a: [['c2', 'c3']], b: [['c3']] },
-      moves: [{ ...move('a', ['c3'], ['c1']), uid: 'another' }, move('b', ['c1'], ['c3'])],
-      want: { a: ['c2', 'c3'], b: ['c3'] },
-    },
-    {
-      name: 'as it is for a placement that is gone',
-      published: { b: [['c1']] },
-      moves: MOVES,
-      want: 'done',
-    },
-  ] as const;
-
-  it.each(cases)('lists what is published $name', ({ published, want, ...given }) => {
-    const snapshot = hub(published);
-    const before = snapshotBefore(snapshot, 'moves' in given ? given.moves : MOVES);
-    if (want === 'done') expect(before).toBeUndefined();
-    else if (want === 'same') expect(before).toBe(snapshot);
-    else expect(listed(before ?? snapshot)).toEqual(want);
   });
 });
 
@@ -172,28 +107,5 @@ describe('movesUnderWay', () => {
   it('makes nothing of a placement that was made again', () => {
     const again = [{ ...move('a', ['c3'], ['c1']), uid: 'another' }];
     expect(movesUnderWay(hub({ a: [['c1']] }), again).size).toBe(0);
-  });
-});
-
-describe('the moves of two transitions that began in the same snapshot', () => {
-  it('lead back to it, whatever part of them is published', () => {
-    const start = hub({ a: [['c1', 'c2']], b: [['c3']] });
-    const both = unionOfMoves(
-      [move('a', ['c3'], ['c1'])],
-      [move('a', ['c4'], ['c2']), move('b', ['c1'], [])],
-    );
-    for (const a of [
-      ['c1', 'c2'],
-      ['c2', 'c3'],
-      ['c1', 'c4'],
-      ['c3', 'c4'],
-    ])
-      for (const b of [['c3'], ['c3', 'c1']])
-        expect(listed(snapshotBefore(hub({ a: [a], b: [b] }), both) ?? start)).toEqual(listed(start));
-  });
-
-  it('are those of the second for a placement that was made again', () => {
-    const again = { ...move('a', ['c4'], ['c2']), uid: 'another' };
-    expect(unionOfMoves([move('a', ['c3'], ['c1'])], [again])).toEqual([again]);
   });
 });
