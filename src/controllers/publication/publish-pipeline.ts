@@ -108,6 +108,7 @@ export class PublishPipeline {
   readonly #leadership: Leadership;
   readonly #underWay = new UnpublishedMoves();
   #isRecalled = false;
+  #hasLed = false;
 
   constructor(options: PipelineOptions) {
     const { clock, inventory, recorder, barrier, declared } = options;
@@ -328,7 +329,7 @@ export class PublishPipeline {
         snapshots.decided(snapshot, start);
       },
       beforePublishing: async (transition, start) => {
-        if (!this.#leadership.isHeld) return;
+        if (!this.#hasLed) return;
         if (snapshots.isConsistent(start))
           return lastTransition.begin(this.#underWay.begin(transition), start);
         this.#underWay.wait(transition, start);
@@ -350,16 +351,20 @@ export class PublishPipeline {
     });
   }
 
-  /** A standby starts from the hub as it is, because the leader may still be publishing. */
+  /**
+   * A standby starts from the hub as it is, because the leader may still be publishing. A leader whose Lease has lapsed goes
+   * on with what it decided.
+   */
   async #snapshotToStart(snapshots: DecisionSnapshots): Promise<Snapshot> {
     const { inventory, lastTransition } = this.#options;
     if (this.#leadership.isHeld) await this.#recallPublished();
     const snapshot = inventory.snapshot();
     if (this.#leadership.isHeld) {
+      this.#hasLed = true;
       this.#underWay.resume(movesUnderWay(snapshot, lastTransition.takeUnfinished()));
-      return snapshots.noteCurrent(this.#underWay.snapshotAfter(snapshot));
     }
-    return lastTransition.isUnfinished ? snapshots.noteOutdated(snapshot) : snapshots.noteCurrent(snapshot);
+    if (!this.#hasLed && lastTransition.isUnfinished) return snapshots.noteOutdated(snapshot);
+    return snapshots.noteCurrent(this.#underWay.snapshotAfter(snapshot));
   }
 
   /**

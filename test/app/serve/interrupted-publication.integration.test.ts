@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serveController } from '../../../src/app/serve/serve-controller.ts';
-import { type KindInfo, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import { type KindInfo, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import type { ObjectKey, WriteOptions } from '@berth/kube/model/kube-api';
 import { TransientError } from '@berth/runtime/errors';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
@@ -38,6 +40,7 @@ const placements = yaml(
 describe('a commit of which some pages are published', () => {
   let fleet: ServedFleet;
   let dataDir: string;
+  let leadership: SteeredLeadership;
   beforeEach(async () => {
     fleet = await ServedFleet.create();
     dataDir = mkdtempSync(join(tmpdir(), 'berth-next-'));
@@ -52,7 +55,7 @@ describe('a commit of which some pages are published', () => {
     fleet.until(async () => (await clusters(name)) === names || undefined);
 
   async function publish(api = fleet.hub.api as ConstructorParameters<typeof PartlyCutOffApi>[0]) {
-    const leadership = new SteeredLeadership();
+    leadership = new SteeredLeadership();
     fleet.git.commit({ ...baseFiles, 'p.yaml': placements });
     await fleet.serve({ embedded: false, api, leadership });
     leadership.take('-', 'first');
@@ -87,6 +90,18 @@ describe('a commit of which some pages are published', () => {
     fleet.git.commit({ 'more.yaml': yaml(placement('more', { numberOfClusters: 1 })) });
     await fleet.event('decided', ({ placement: name }) => name === 'team-a/more');
     api.only = undefined;
+    await leaves();
+  });
+
+  it('ends there if the lease lapses, and everything is decided again meanwhile', async () => {
+    const api = new PartlyCutOffApi(fleet.hub.api);
+    await interrupt(api);
+    leadership.lapse();
+    const marks = { [SCHEDULER_ANNOTATION]: 'berth', [SCHEDULING_DISABLE_ANNOTATION]: 'true' };
+    await fleet.hub.api.create(PLACEMENT, placement('more', { numberOfClusters: 1 }, marks));
+    await fleet.event('decided', ({ placement: name }) => name === 'team-a/more');
+    api.only = undefined;
+    leadership.renew();
     await leaves();
   });
 
