@@ -7,8 +7,8 @@ import { hasPeers } from './peers/peer-programs.ts';
 import { RealHub } from './peers/real-hub.ts';
 
 /** Two commits and a fault each. */
-const ROUNDS = Number(process.env['BERTH_WORK_FAULTS'] ?? 3);
-const NAMESPACES = Number(process.env['BERTH_WORK_NAMESPACES'] ?? 40);
+const ROUNDS = Number(process.env['BERTH_WORK_FAULTS'] ?? 5);
+const NAMESPACES = Number(process.env['BERTH_WORK_NAMESPACES'] ?? 60);
 /** Longer than the leases of the fleet. */
 const LONG_MS = 9_000;
 const FAULTS = ['killed', 'ended', 'stopped for long', 'stopped shortly'] as const;

@@ -12,7 +12,7 @@ import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 /** `BERTH_HISTORIES` sets another number. */
-const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 3_000));
+const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 10_000));
 
 /** More than any history takes: an agent that writes on and on dies of it, so that the history ends, and is printed. */
 const MANY_WRITES = 5_000;

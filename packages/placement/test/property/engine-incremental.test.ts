@@ -14,7 +14,7 @@ import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 import { replaceDecisions, schedulePlainly } from '../reference/reference-schedule.ts';
 import { crowdDelta, crowdedSnapshot, delta, published, snapshot } from './arbitrary-snapshot.ts';
 
-const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 4_000);
+const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 10_000);
 const cel = memoizeCel(compileCel);
 
 /** How often a decision was brought up to date, and how often it had to be made again. */

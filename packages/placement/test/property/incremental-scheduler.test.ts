@@ -13,7 +13,7 @@ import { IncrementalScheduler } from '../../src/incremental-scheduler.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 import { crowdDelta, crowdedSnapshot, delta, snapshot } from './arbitrary-snapshot.ts';
 
-const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 4_000);
+const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 10_000);
 const cel = memoizeCel(compileCel);
 
 interface Pass {
