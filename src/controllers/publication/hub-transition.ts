@@ -18,7 +18,7 @@ const MOVES = z.array(
   }),
 );
 
-/** A ConfigMap may hold 1 MiB. About a million names of clusters, since those of a fleet are alike. */
+/** A ConfigMap may hold 1 MiB: about 18,000 placements that move from one cluster to another, or 90,000 names of clusters. */
 const MAX_CHARS = 900_000;
 const DATA = 'moves.json.gz';
 

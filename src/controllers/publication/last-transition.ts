@@ -20,8 +20,8 @@ export interface TransitionStore {
   persist(key: string, moves: readonly PlacementMove[]): Promise<void>;
 }
 
-/** Earlier versions stored other moves as `last`. */
-const LAST = 'decided';
+/** The key of the moves. Earlier versions stored other ones as `last`. */
+const MOVES = 'decided';
 
 /**
  * The moves of an interrupted transition. They are stored before the first write, and the next process makes the rest. What
@@ -43,7 +43,7 @@ export class LastTransition {
     this.#store = store;
     this.#log = log;
     this.#onHub = onHub;
-    this.#unfinished = store.get(LAST) ?? [];
+    this.#unfinished = store.get(MOVES) ?? [];
   }
 
   /** Whether the next published transition must go on with `takeUnfinished`. */
@@ -88,7 +88,7 @@ export class LastTransition {
     this.#ofLastLeader = (await this.#onHub?.read()) ?? [];
     this.#handedOver = this.#ofLastLeader;
     // The data directory was lost, or this was never in it.
-    if (this.#store.get(LAST) === undefined) this.#unfinished = this.#ofLastLeader;
+    if (this.#store.get(MOVES) === undefined) this.#unfinished = this.#ofLastLeader;
   }
 
   /** Called after `readLastLeader`, when another process has published since this one did. */
@@ -99,7 +99,7 @@ export class LastTransition {
 
   async #persist(moves: readonly PlacementMove[]): Promise<void> {
     const isEmpty = moves.length === 0;
-    if (isEmpty && (this.#store.get(LAST) ?? []).length === 0) return;
+    if (isEmpty && (this.#store.get(MOVES) ?? []).length === 0) return;
     const kept = this.#keep(moves);
     // An empty list of moves need not be durable.
     if (!isEmpty) await kept;
@@ -117,7 +117,7 @@ export class LastTransition {
   }
 
   #keep(moves: readonly PlacementMove[]): Promise<void> {
-    return this.#store.persist(LAST, moves).catch((error: unknown) =>
+    return this.#store.persist(MOVES, moves).catch((error: unknown) =>
       // A full disk loses what Berth remembers, but no decision.
       this.#log.error('the moves of a transition were not stored, so it may end differently after a crash', {
         error,

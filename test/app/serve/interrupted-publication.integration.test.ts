@@ -6,7 +6,7 @@ import { serveController } from '../../../src/app/serve/serve-controller.ts';
 import { type KindInfo, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
-import type { ObjectKey, WriteOptions } from '@berth/kube/model/kube-api';
+import type { KubeApi, ObjectKey, WriteOptions } from '@berth/kube/model/kube-api';
 import { TransientError } from '@berth/runtime/errors';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
@@ -54,7 +54,7 @@ describe('a commit of which some pages are published', () => {
   const reaches = (name: string, names: string) =>
     fleet.until(async () => (await clusters(name)) === names || undefined);
 
-  async function publish(api = fleet.hub.api as ConstructorParameters<typeof PartlyCutOffApi>[0]) {
+  async function publish(api: KubeApi = fleet.hub.api) {
     leadership = new SteeredLeadership();
     fleet.git.commit({ ...baseFiles, 'p.yaml': placements });
     await fleet.serve({ embedded: false, api, leadership });

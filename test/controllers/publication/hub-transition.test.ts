@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { HubTransition } from '../../../src/controllers/publication/hub-transition.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
@@ -31,8 +32,7 @@ describe('the moves that a leader leaves on the hub', () => {
     [hub, log] = [new FakeKubeApi(), new SilentLogger()];
     hub.addKind({ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true });
   });
-  const leader = (api: ConstructorParameters<typeof HubTransition>[0] = hub) =>
-    new HubTransition(api, 'berth-system/berth-fleet', log);
+  const leader = (api: KubeApi = hub) => new HubTransition(api, 'berth-system/berth-fleet', log);
 
   const warnings = () => log.entries.filter(({ level }) => level === 'warn').length;
 
