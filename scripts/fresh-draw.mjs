@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { failuresOf, randomTests } from './random-tests.mjs';
 
-/** What takes about two minutes on two cores. */
+/** What takes a few minutes on two cores. */
 const SHORT = {
   CI: 'true',
   BERTH_PROPERTY_RUNS: '500',
